@@ -1,0 +1,90 @@
+"""The command `goboom`: records of play and their replay. Exit code 0 for success, 1 for a fault found, 2 for bad input."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from goboom_env.rules import PRESETS, get_rules
+from goboom_env.version import __version__
+
+
+def _record(options: argparse.Namespace) -> int:
+    from goboom_env.arena.recording import record_hands
+    from goboom_env.engine.record import write_records
+    from goboom_env.policies import make
+
+    rules = get_rules(options.rules)
+    names = options.seats.split(",")
+    rules.pack_for(options.players)
+    if len(names) == 1:
+        names *= options.players
+    if len(names) != options.players:
+        raise ValueError(f"--seats names {len(names)} policies for {options.players} players: give one for each, or one for all")
+    for option, value in (("--hands", options.hands), ("--matches", options.matches)):
+        if value is not None and value < 1:
+            raise ValueError(f"{option} {value} must be 1 or more")
+    hands = 1 if options.hands is None and options.matches is None else options.hands
+    count = write_records(options.out, record_hands(rules, [make(name) for name in names], options.seed, hands, options.matches))
+    print(f"{count} hands written to {options.out}")
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from goboom_env.engine.record import RecordError, replay_file
+
+    try:
+        count = replay_file(options.file)
+    except RecordError as error:
+        print(f"{options.file}: {error}", file=sys.stderr)
+        return 1
+    print(f"hands {count}, faults 0")
+    return 0
+
+
+def _bots(options: argparse.Namespace) -> int:
+    from goboom_env.policies import names
+
+    for name, line in names().items():
+        print(f"{name:<10} {line}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="goboom", description="The card game Go Boom: records of play and their replay.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    record = commands.add_parser("record", help="write hands of play as goboom-record/1")
+    record.add_argument("--rules", default="classic", help=f"preset: {', '.join(PRESETS)} (default: %(default)s)")
+    record.add_argument("--players", type=int, default=4, help="seats (default: %(default)s)")
+    record.add_argument("--hands", type=int, help="hands to write, match after match (default: 1)")
+    record.add_argument("--matches", type=int, help="whole matches to write; with --hands whichever is reached first")
+    record.add_argument("--seed", type=int, default=0, help="match m is dealt from seed + m (default: %(default)s)")
+    record.add_argument("--seats", default="random", help="policy of each seat, with commas, or one for all (default: %(default)s)")
+    record.add_argument("--out", required=True, help="file to write")
+    record.set_defaults(run=_record)
+
+    replay = commands.add_parser("replay", help="play a record again and check every action and result")
+    replay.add_argument("file", help="file of records")
+    replay.set_defaults(run=_replay)
+
+    bots = commands.add_parser("bots", help="list the policies that have a name")
+    bots.set_defaults(run=_bots)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The rules: state, randomness, kernels, and their checked face."""

@@ -1,0 +1,226 @@
+"""Game records, format `goboom-record/1`: JSON Lines, one object a hand, all that a referee needs to play it again.
+
+`docs/records.md` lists the keys. Reading never executes anything from the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from goboom_env.actions import IllegalActionError, action_number
+from goboom_env.engine.game import Game
+from goboom_env.rules import Rules, get_rules, rules_name
+
+FORMAT = "goboom-record/1"
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "format": (str,),
+    "rules": (str, dict),
+    "num_players": (int,),
+    "match": (int,),
+    "hand": (int,),
+    "dealer": (int,),
+    "leader": (int,),
+    "deck": (list,),
+    "scores_before": (list,),
+    "seats": (list,),
+    "actions": (list,),
+    "tricks": (list,),
+    "winner": (int, type(None)),
+    "blocked": (bool,),
+    "left": (list,),
+    "delta": (list,),
+    "scores_after": (list,),
+    "match_over": (bool,),
+    "match_winners": (list,),
+}
+_RESULTS = {"tricks": "tricks", "winner": "winner", "blocked": "blocked", "left": "left", "delta": "delta"} | {
+    "scores_after": "scores",
+    "match_over": "match_over",
+    "match_winners": "match_winners",
+}
+
+
+class RecordError(ValueError):
+    """A record that cannot be read or does not follow the rules; the message names the line, the key and the reason."""
+
+    def __init__(self, key: str, reason: str, line: int | None = None) -> None:
+        self.key, self.reason, self.line = key, reason, line
+        super().__init__(f"{'' if line is None else f'line {line}, '}key {key!r}: {reason}")
+
+
+def make_record(game: Game, match: int, seats: Sequence[str]) -> dict[str, Any]:
+    """The record of a hand that is over.
+
+    Args:
+        game: The game, as dealt by itself.
+        match: Number of the match in the file.
+        seats: Policy name of each seat.
+    """
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "rules": rules_name(game.rules) or game.rules.to_dict(),
+        "num_players": game.num_players,
+        "match": match,
+        "hand": game.hand_number,
+        "dealer": game.dealer,
+        "leader": game.first_leader,
+        "deck": game.deck,
+        "scores_before": game.scores_before,
+        "seats": list(seats),
+        "actions": [list(action) for action in game.actions],
+    }
+    record |= {key: getattr(game, name) for key, name in _RESULTS.items()}
+    if game.reshuffles:
+        record["reshuffles"] = game.reshuffles
+    return record
+
+
+def write_records(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write a file whole or not at all; returns the number of hands."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    count = 0
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            for record in records:
+                file.write(json.dumps(record, separators=(",", ":")) + "\n")
+                count += 1
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return count
+
+
+def read_records(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers and records of a file, each with all keys of the right types; `RecordError` at the first that has not."""
+    with open(path, encoding="utf-8") as file:
+        line = 0
+        while True:
+            line += 1
+            try:
+                text = file.readline()
+            except UnicodeDecodeError as error:
+                raise RecordError("format", f"not a text file: {error.reason}", line) from None
+            if not text:
+                return
+            try:
+                record = json.loads(text)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise RecordError("format", f"not JSON: {error}", line) from None
+            if not isinstance(record, dict):
+                raise RecordError("format", f"a record is a JSON object, this is {type(record).__name__}", line)
+            _check_types(record, line)
+            yield line, record
+
+
+def _check_types(record: Mapping[str, Any], line: int | None = None) -> None:
+    if record.get("format") != FORMAT:
+        raise RecordError("format", f"{record.get('format')!r} is not {FORMAT!r}", line)
+    for key, types in _TYPES.items():
+        if key not in record:
+            raise RecordError(key, "missing", line)
+        value = record[key]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise RecordError(key, f"{value!r} is no {' or '.join(kind.__name__ for kind in types)}", line)
+    for key in ("scores_before", "left", "delta", "scores_after", "tricks", "match_winners"):
+        if not all(type(value) is int for value in record[key]):
+            raise RecordError(key, "not a list of whole numbers", line)
+    for key in ("deck", "seats"):
+        if not all(isinstance(value, str) for value in record[key]):
+            raise RecordError(key, "not a list of strings", line)
+    pairs = record["actions"]
+    if not all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str) for pair in pairs):
+        raise RecordError("actions", "not a list of [seat, action]", line)
+    reshuffles = record.get("reshuffles", [])
+    if not isinstance(reshuffles, list) or not all(isinstance(cards, list) for cards in reshuffles):
+        raise RecordError("reshuffles", "not a list of lists of cards", line)
+
+
+def replay(record: Mapping[str, Any], line: int | None = None) -> Game:
+    """Play a record again from its deck and check every action and every result; returns the finished game.
+
+    Raises:
+        RecordError: The first thing that does not follow the rules.
+    """
+    _check_types(record, line)
+
+    def fault(key: str, reason: object) -> RecordError:
+        return RecordError(key, str(reason), line)
+
+    try:
+        rules = get_rules(record["rules"]) if isinstance(record["rules"], str) else Rules.from_dict(record["rules"])
+    except (ValueError, TypeError) as error:
+        raise fault("rules", error) from None
+    try:
+        rules.pack_for(record["num_players"])
+    except ValueError as error:
+        raise fault("num_players", error) from None
+    try:
+        game = Game.from_deck(
+            rules, record["num_players"], record["deck"], record["dealer"], record["leader"], record["scores_before"], record["hand"]
+        )
+    except (ValueError, OverflowError) as error:
+        key = next((key for key in ("dealer", "leader", "scores") if str(error).startswith(key) or key in str(error)), "deck")
+        raise fault("scores_before" if key == "scores" else key, error) from None
+    if len(record["seats"]) != game.num_players:
+        raise fault("seats", f"{len(record['seats'])} names for {game.num_players} seats")
+    reshuffles = iter(record.get("reshuffles", []))
+    for number, (seat, action) in enumerate(record["actions"]):
+        if game.over:
+            raise fault("actions", f"action {number}, {action} of seat {seat}: the hand is over")
+        if seat != game.turn:
+            raise fault("actions", f"action {number}, {action} of seat {seat}: it is seat {game.turn}'s turn")
+        try:
+            played = action_number(game.pack, action)
+            order = next(reshuffles, None) if game.needs_reshuffle(played) else None
+            game.play_number(played, order)
+        except (IllegalActionError, ValueError) as error:
+            raise fault("actions", f"action {number}: {error}") from None
+    if not game.over:
+        raise fault("actions", f"the hand is not over after {len(record['actions'])} actions")
+    if next(reshuffles, None) is not None:
+        raise fault("reshuffles", "more than the hand had")
+    for key, name in _RESULTS.items():
+        if record[key] != getattr(game, name):
+            raise fault(key, f"{record[key]} should be {getattr(game, name)}")
+    return game
+
+
+def replay_file(path: str | Path) -> int:
+    """Replay every hand of a file, and check that hands of a match follow on each other; returns the number of hands.
+
+    Raises:
+        RecordError: The first fault, with its line.
+        OSError: The file cannot be read.
+    """
+    count = 0
+    before: tuple[Mapping[str, Any], Game] | None = None
+    for line, record in read_records(path):
+        game = replay(record, line)
+        if before is not None and record["match"] == before[0]["match"]:
+            last, previous = before
+            if previous.match_over:
+                raise RecordError("match", f"match {record['match']} was over", line)
+            expected = {
+                "hand": last["hand"] + 1,
+                "num_players": last["num_players"],
+                "dealer": previous.next_dealer,
+                "leader": previous.next_leader,
+                "scores_before": previous.scores,
+            }
+            for key, value in expected.items():
+                if record[key] != value:
+                    raise RecordError(key, f"{record[key]} should be {value} after the hand before", line)
+            if game.rules != previous.rules:
+                raise RecordError("rules", "other rules than in the hand before", line)
+        before = record, game
+        count += 1
+    return count

@@ -1,0 +1,159 @@
+"""`GoBoomVectorEnv`: many tables as one Gymnasium vector environment, a compiled call a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from goboom_env.actions import IllegalActionError
+from goboom_env.envs.common import acting_seats, build_spaces, build_table
+from goboom_env.render.text import table_text
+from goboom_env.rules import Rules
+from goboom_env.stepping import DISABLED, NEXT_STEP, SAME_STEP
+
+_MODES = {AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP, AutoresetMode.DISABLED: DISABLED}
+
+
+class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
+    """`num_envs` tables of Go Boom; row i reset with seed s plays as a `GoBoomEnv` reset with seed s + i.
+
+    Arguments, spaces, rewards and infos are those of `GoBoomEnv`, with a first axis of length `num_envs`, and:
+
+    Args:
+        num_envs: Number of tables.
+        autoreset_mode: A `gymnasium.vector.AutoresetMode` or its value. `NEXT_STEP` (default): the step after an episode
+            ignores the action and returns the first observation of the next. `SAME_STEP`: that observation comes at once, and
+            `info["final_obs"]` and `info["final_info"]` hold the end of the episode. `DISABLED`: the caller resets with
+            `reset(options={"reset_mask": ended})`.
+        num_threads: Threads that share large batches; results do not depend on it.
+
+    Arrays handed out are fresh each step and never change later.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - as gymnasium declares it
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "classic",
+        num_players: int | None = None,
+        opponents: Any = "random",
+        episode: str = "hand",
+        reward: str = "score",
+        forced: str = "auto",
+        illegal_action: str = "forfeit",
+        render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        num_threads: int = 1,
+    ) -> None:
+        mode = AutoresetMode(autoreset_mode)
+        self._table = build_table(
+            *(rules, num_players, opponents, illegal_action, render_mode),
+            num_tables=num_envs,
+            episode=episode,
+            reward=reward,
+            forced=forced,
+            autoreset=_MODES[mode],
+            num_threads=num_threads,
+        )
+        self.metadata = {**type(self).metadata, "autoreset_mode": mode}
+        self.autoreset_mode = mode
+        self.num_envs = num_envs
+        self.rules = self._table.rules
+        self.num_players = self._table.num_players
+        self.illegal_action = illegal_action
+        self.render_mode = render_mode
+        self.single_observation_space, self.single_action_space = build_spaces(self._table)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._each = np.ones(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+        """Deal at all tables, or with `options={"reset_mask": bool array}` at those it names.
+
+        Args:
+            seed: Table i gets seed + i, or the i-th of a list; None goes on with the tables' own streams.
+            options: `reset_mask`, shape (num_envs,), bool, or nothing.
+        """
+        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else seed
+        if seeds is not None and len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} tables: give one for each")
+        which = None if options is None else options.get("reset_mask")
+        if which is not None and (not isinstance(which, np.ndarray) or which.dtype != np.bool_ or which.shape != (self.num_envs,)):
+            raise ValueError(f"reset_mask must be a bool array of shape ({self.num_envs},), got {which!r}")
+        if which is not None and not which.any():
+            raise ValueError("reset_mask names no table: at least one of its values must be True")
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        self._table.reset(seeds, which)
+        info = self._info()
+        if which is not None:
+            info["_action_mask"] = info["_seat"] = which.copy()
+        return self._table.observations, info
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Take the learner's action at every table, shape (num_envs,), whole numbers.
+
+        Raises:
+            IllegalActionError: With `illegal_action="raise"`; nothing has changed at any table.
+            ValueError: A wrong shape or an action outside the action space; nothing has changed.
+            RuntimeError: Under `DISABLED`, a table's episode is over.
+        """
+        table = self._table
+        if self.illegal_action == "raise":
+            refusal = table.refuse(actions)
+            if refusal:
+                raise IllegalActionError(refusal)
+        table.step(actions)
+        info = self._info()
+        if table.ended.any():
+            self._add_end(info)
+        return table.observations, table.rewards, table.ended, np.zeros(self.num_envs, np.bool_), info
+
+    def _info(self) -> dict[str, Any]:
+        table = self._table
+        return {"action_mask": table.masks, "_action_mask": self._each.copy(), "seat": acting_seats(table), "_seat": self._each.copy()}
+
+    def _add_end(self, info: dict[str, Any]) -> None:
+        """Add what is told of episodes that ended, in the places where Gymnasium's own vector envs put it."""
+        table, ended, n = self._table, self._table.ended, self.num_players
+        rows = table.rows
+        end = {
+            "payoffs": np.where(ended[:, None], rows["last_total"][:, :n], 0.0),
+            "scores": np.where(ended[:, None], rows["scores"][:, :n], 0),
+            "winner": np.where(ended, rows["winner"], 0).astype(np.int64),
+            "illegal_action": ended & (rows["illegal"] == 1),
+        }
+        for key in list(end):
+            end["_" + key] = ended.copy()
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
+            info.update(end)
+            return
+        final = np.full(self.num_envs, None, object)
+        for i in np.flatnonzero(ended):
+            final[i] = table.last_observations[i].copy()
+        seats = rows["acted"] if table.learner < 0 else np.full(self.num_envs, table.learner)
+        end["action_mask"], end["_action_mask"] = np.where(ended[:, None], table.last_masks, np.int8(0)), ended.copy()
+        end["seat"], end["_seat"] = np.where(ended, seats, 0).astype(np.int64), ended.copy()
+        info.update({"final_obs": final, "_final_obs": ended.copy(), "final_info": end, "_final_info": ended.copy()})
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions, shape (num_envs, actions), bool."""
+        return self._table.masks.astype(np.bool_)
+
+    def render(self) -> tuple[str, ...] | None:
+        """Every table as text in the mode `ansi`."""
+        if self.render_mode != "ansi":
+            gym.logger.warn('render needs an env made with render_mode="ansi"')
+            return None
+        table, seats = self._table, acting_seats(self._table)
+        return tuple(table_text(self.rules, table.pack, self.num_players, table.states[i], int(seats[i])) for i in range(self.num_envs))

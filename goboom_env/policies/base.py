@@ -1,0 +1,131 @@
+"""The policy protocol, and policies by name, path, function or mix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goboom_env.engine.state import Records
+from goboom_env.observation import features
+from goboom_env.rules import Rules, nearest
+
+PolicyFunction: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.int8]], int]
+"""A plain function `(observation, mask) -> action`."""
+
+
+class Policy:
+    """Chooses actions for seats from what they may know.
+
+    Subclass it and write `act`; write `bind` too where the policy must know the rules it plays.
+
+    Attributes:
+        name: How tables and records call the policy.
+        code: Number of a rule bot in compiled loops, -1 for every other policy.
+    """
+
+    name: str = "policy"
+    code: int = -1
+
+    def bind(self, rules: Rules, num_players: int) -> Policy:
+        """The policy ready for a table of these rules and seats; `ValueError` where it cannot play there."""
+        return self
+
+    def act(self, views: Records, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Actions for a batch of decisions.
+
+        Args:
+            views: Records of `goboom_env.observation.view.VIEW`, shape (k,), each of a seat that is to act.
+            rng: 64 random bits for each, shape (k,), uint64, from the policy stream of its table. Whatever a policy draws
+                comes from them, so that play does not depend on which tables share a batch.
+
+        Returns:
+            Action ids, shape (k,), each legal in its view.
+        """
+        raise NotImplementedError
+
+
+class FunctionPolicy(Policy):
+    """A user's function `(observation, mask) -> action`, asked once for each decision."""
+
+    def __init__(self, function: PolicyFunction, name: str | None = None) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+        self._table: tuple[Rules, int] | None = None
+
+    def bind(self, rules: Rules, num_players: int) -> FunctionPolicy:
+        """The function, with the observation of this table."""
+        bound = FunctionPolicy(self.function, self.name)
+        bound._table = (rules, num_players)
+        return bound
+
+    def act(self, views: Records, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The function's answer to each observation and mask."""
+        if self._table is None:
+            raise RuntimeError(f"policy {self.name!r} is not bound to rules: use the result of .bind(rules, num_players)")
+        observations, masks = features.encode(*self._table, views)
+        return np.array([int(self.function(observation, mask)) for observation, mask in zip(observations, masks, strict=True)], np.int64)
+
+
+PolicySpec: TypeAlias = "str | Path | Policy | PolicyFunction"
+"""A policy's name, the path of a trained one, a `Policy`, or a function."""
+
+Mix: TypeAlias = "PolicySpec | Mapping[Any, float]"
+"""One policy, or policies with weights of which one is drawn each episode."""
+
+
+def names() -> dict[str, str]:
+    """Names that `make` knows, with a line on each."""
+    from goboom_env.policies.scripted import BOTS
+
+    return dict(BOTS)
+
+
+def make(spec: PolicySpec) -> Policy:
+    """A policy from its name, the path of a `.safetensors` file, a `Policy` or a function.
+
+    Raises:
+        ValueError: Unknown name, or a file that is missing or no trained policy.
+    """
+    from goboom_env.policies.network import NetworkPolicy
+    from goboom_env.policies.scripted import BOTS, ScriptedPolicy
+
+    if isinstance(spec, Policy):
+        return spec
+    if isinstance(spec, (str, Path)):
+        text = str(spec)
+        if text in BOTS:
+            return ScriptedPolicy(text)
+        if isinstance(spec, Path) or Path(text).suffix or "/" in text:
+            return NetworkPolicy.load(spec)
+        raise ValueError(f"there is no policy {text!r}{nearest(text, BOTS)}, or give the path of a .safetensors file")
+    if callable(spec):
+        return FunctionPolicy(spec)
+    raise ValueError(f"{spec!r} is no policy: give a name ({', '.join(BOTS)}), a .safetensors path, a Policy or a function")
+
+
+def make_seats(opponents: Mix | Sequence[Mix], seats: int) -> list[list[tuple[Policy, float]]]:
+    """Policies and weights for each of `seats` seats, from one policy or mix for all of them or a list with one each.
+
+    Raises:
+        ValueError: A list of another length, an unknown policy, or weights that are no shares.
+    """
+    if isinstance(opponents, Sequence) and not isinstance(opponents, str):
+        if len(opponents) != seats:
+            raise ValueError(f"opponents names {len(opponents)} policies for {seats} opponent seats: give one a seat, or one for all")
+        return [_make_mix(mix) for mix in opponents]
+    return [_make_mix(opponents)] * seats
+
+
+def _make_mix(mix: Mix) -> list[tuple[Policy, float]]:
+    if not isinstance(mix, Mapping):
+        return [(make(mix), 1.0)]
+    weights = [float(weight) for weight in mix.values()]
+    total = sum(weights)
+    if not mix or not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not total:
+        raise ValueError(f"weights of a mix must be numbers of 0 or more that do not sum to 0, got {dict(mix)}")
+    return [(make(spec), weight / total) for spec, weight in zip(mix, weights, strict=True) if weight]

@@ -1,0 +1,158 @@
+"""Trained networks: one `.safetensors` file, played with NumPy alone. Loading a file executes nothing in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from goboom_env.engine.state import Records
+from goboom_env.observation import features
+from goboom_env.policies.base import Policy
+from goboom_env.rules import Rules, rules_name
+
+FORMAT = "goboom-policy/1"
+METADATA_KEY = "goboom"
+ACTIVATIONS = ("relu", "tanh")
+
+
+class PolicyFileError(ValueError):
+    """A file that is missing or no policy of this format."""
+
+
+class NetworkPolicy(Policy):
+    """A multilayer perceptron over the observation, with illegal actions masked out.
+
+    Args:
+        layers: Weights, shape (outputs, inputs), and biases, shape (outputs,), of each layer, float32, the last giving a
+            logit an action.
+        metadata: What the file says of the policy: `rules`, `num_players`, `observation_version`, `activation` and more.
+        deterministic: Play the best action rather than draw from the distribution.
+        name: Name in tables.
+    """
+
+    def __init__(
+        self,
+        layers: list[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        metadata: Mapping[str, Any],
+        deterministic: bool = True,
+        name: str = "network",
+    ) -> None:
+        self.layers = layers
+        self.metadata = dict(metadata)
+        self.deterministic = deterministic
+        self.name = name
+        self.rules = Rules.from_dict(self.metadata["rules"])
+        self.num_players = int(self.metadata["num_players"])
+
+    @classmethod
+    def load(cls, path: str | Path, deterministic: bool = True) -> NetworkPolicy:
+        """Read a policy file.
+
+        Raises:
+            PolicyFileError: The file is missing, is no safetensors file, or holds no policy this version can play.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise PolicyFileError(f"there is no policy file {str(path)!r}")
+        try:
+            with safe_open(path, "numpy") as file:
+                text = (file.metadata() or {}).get(METADATA_KEY)
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - the handle is no mapping
+        except (SafetensorError, OSError) as error:
+            raise PolicyFileError(f"{str(path)!r} is no policy file (.safetensors): {error}") from None
+        try:
+            metadata = json.loads(text or "")
+            if metadata["format"] != FORMAT:
+                raise ValueError(f"format {metadata['format']!r} is not {FORMAT!r}")
+            if metadata["activation"] not in ACTIVATIONS:
+                raise ValueError(f"activation {metadata['activation']!r} is not one of {', '.join(ACTIVATIONS)}")
+            count = len(tensors) // 2
+            layers = [
+                (tensors[f"layers.{k}.weight"].astype(np.float32), tensors[f"layers.{k}.bias"].astype(np.float32)) for k in range(count)
+            ]
+            policy = cls(layers, metadata, deterministic, name=path.stem)
+            policy._check_shapes()
+        except (ValueError, KeyError, TypeError) as error:
+            reason = f"no {error} in it" if isinstance(error, KeyError) else error
+            raise PolicyFileError(f"{str(path)!r} holds no policy that can be played: {reason}") from None
+        return policy
+
+    def _check_shapes(self) -> None:
+        width = features.size(self.rules, self.num_players)
+        outputs = len(self.rules.pack_for(self.num_players).types) + 2
+        if self.metadata["observation_version"] == features.VERSION:
+            expected = [width, *(len(bias) for _, bias in self.layers[:-1]), outputs]
+            shapes = [(b, a) for a, b in pairwise(expected)]
+            found = [weight.shape for weight, _ in self.layers]
+            if not self.layers or found != shapes or any(bias.shape != weight.shape[:1] for weight, bias in self.layers):
+                raise ValueError(f"layers of shapes {found} do not lead from {width} features to {outputs} actions")
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy file: to a temporary file first, so that a file of this name is always whole."""
+        path = Path(path)
+        tensors = {}
+        for k, (weight, bias) in enumerate(self.layers):
+            tensors[f"layers.{k}.weight"] = np.ascontiguousarray(weight, np.float32)
+            tensors[f"layers.{k}.bias"] = np.ascontiguousarray(bias, np.float32)
+        write_atomically(path, save(tensors, metadata={METADATA_KEY: json.dumps({**self.metadata, "format": FORMAT})}))
+
+    def bind(self, rules: Rules, num_players: int) -> NetworkPolicy:
+        """This policy, where it was trained for this table.
+
+        Raises:
+            ValueError: It was trained for other rules of play, seats, or another observation; the message names both sides.
+        """
+        mine = _describe(self.rules, self.num_players, self.metadata["observation_version"])
+        table = _describe(rules, num_players, features.VERSION)
+        if (self.rules, self.num_players, self.metadata["observation_version"]) != (rules, num_players, features.VERSION):
+            raise ValueError(f"policy {self.name!r} was trained for {mine}, this table is {table}")
+        return self
+
+    def logits(self, observations: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Unmasked logits, shape (k, actions), of observations, shape (k, features)."""
+        hidden = observations.astype(np.float32)
+        for weight, bias in self.layers[:-1]:
+            hidden = hidden @ weight.T + bias
+            hidden = np.maximum(hidden, 0) if self.metadata["activation"] == "relu" else np.tanh(hidden)
+        weight, bias = self.layers[-1]
+        return np.asarray(hidden @ weight.T + bias, np.float32)
+
+    def act(self, views: Records, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The best action of each view, or one drawn from the network's distribution."""
+        observations, masks = features.encode(self.rules, self.num_players, views)
+        logits = np.where(masks.astype(bool), self.logits(observations), -np.inf)
+        if not self.deterministic:
+            # Gumbel noise from a stream of each row's own: the draw is that of the softmax.
+            uniform = np.stack([np.random.Generator(np.random.PCG64(int(word))).random(logits.shape[1]) for word in rng])
+            logits = logits - np.log(-np.log(uniform + 1e-300) + 1e-300)
+        return np.asarray(logits.argmax(axis=1), np.int64)
+
+
+def _describe(rules: Rules, num_players: int, version: int) -> str:
+    return f"{rules_name(rules) or 'house rules'} at {num_players} seats with observation version {version}"
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

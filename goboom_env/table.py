@@ -1,0 +1,288 @@
+"""`Table`: a batch of tables with a policy on each seat, run to the learner's next decision."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from goboom_env import stepping
+from goboom_env.actions import IllegalActionError, action_text, num_actions
+from goboom_env.engine.game import refusal
+from goboom_env.engine.rng import seed_words
+from goboom_env.engine.state import NONE, compile_rules, new_states
+from goboom_env.observation import features
+from goboom_env.observation.view import new_views
+from goboom_env.policies import Policy
+from goboom_env.rules import Rules, get_rules, nearest
+
+Seat = Sequence[tuple[Policy, float]] | None
+"""Policies of a seat with the shares in which they are drawn each episode, or None for the learner."""
+
+_CHUNK = 256
+"""Fewest tables worth a thread of their own."""
+
+EPISODES, REWARDS, FORCED = ("hand", "match"), ("score", "win"), ("auto", "ask")
+
+
+def check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    """`ValueError` with the nearest known word for an option that is none of them."""
+    if value not in known:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}{nearest(value, known)}")
+
+
+class Table:
+    """A batch of tables of one rule set.
+
+    Args:
+        rules: A preset's name or a `Rules` value.
+        seats: For each seat its policies with shares, or None where the learner sits.
+        num_tables: Tables in the batch.
+        episode: `hand` or `match`.
+        reward: `score` or `win`, see `goboom_env.envs.single.GoBoomEnv`.
+        forced: `auto` plays the learner's only legal action for it, `ask` hands it over.
+        autoreset: `stepping.NEXT_STEP`, `SAME_STEP` or `DISABLED`.
+        num_threads: Threads to split large batches over; results do not depend on it.
+
+    Attributes:
+        observations: Of the learner's seat, or with several learner seats of the seat to act; shape (tables, features), uint8.
+        masks: Legal actions, shape (tables, actions), int8; all 1 at the end of an episode, where no action is judged.
+        rewards: Of the last step, shape (tables,), float64.
+        ended: Whether the episode ended in the last step, shape (tables,), bool.
+        rows: What else is known of the last step, records of `stepping.ROW`.
+        states: The tables' STATE records.
+
+    The first four are fresh arrays after each call, those handed out before never change.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules,
+        seats: Sequence[Seat],
+        num_tables: int = 1,
+        *,
+        episode: str = "hand",
+        reward: str = "score",
+        forced: str = "auto",
+        autoreset: int = stepping.DISABLED,
+        num_threads: int = 1,
+    ) -> None:
+        check_choice("episode", episode, EPISODES)
+        check_choice("reward", reward, REWARDS)
+        check_choice("forced", forced, FORCED)
+        for name, value in (("num_tables", num_tables), ("num_threads", num_threads)):
+            if operator.index(value) < 1:
+                raise ValueError(f"{name}={value} must be 1 or more")
+        self.rules = get_rules(rules)
+        self.num_players = len(seats)
+        self.episode = episode
+        self.num_tables = num_tables
+        self.num_threads = num_threads
+        self.pack = self.rules.pack_for(self.num_players)
+        self.num_actions = num_actions(self.pack)
+        self.num_features = features.size(self.rules, self.num_players)
+        self._tables = compile_rules(self.rules, self.num_players)
+        self.states = new_states(num_tables)
+        self.rows = np.zeros(num_tables, stepping.ROW)
+        self.rows["needs_reset"] = True
+        self._seat_policies(seats)
+        learners = [seat for seat, policies in enumerate(seats) if policies is None]
+        self.learner = learners[0] if len(learners) == 1 else -1
+        self._options = np.zeros(1, stepping.OPTIONS)
+        option = self._options[0]
+        option["match_episodes"], option["win_reward"] = episode == "match", reward == "win"
+        option["auto"], option["autoreset"] = forced == "auto", autoreset
+        option["learner"], option["learners"], option["mixed"] = self.learner, len(learners), self._mix.shape[1] > 1
+        self._views = new_views(2 * num_threads)
+        self._bits = np.zeros(2 * num_threads, features.BITS)
+        self._all = np.arange(num_tables, dtype=np.int64)
+        self._no_actions = np.zeros(num_tables, np.int64)
+        kept = num_tables if autoreset == stepping.SAME_STEP else 0
+        self.last_observations = np.zeros((kept, self.num_features), np.uint8)
+        self.last_masks = np.zeros((kept, self.num_actions), np.int8)
+        self._seeded = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._new_outputs()
+
+    def _seat_policies(self, seats: Sequence[Seat]) -> None:
+        """Number the policies, and lay out which may sit where."""
+        self.policies: list[Policy] = []
+        numbers: dict[int, int] = {}
+        most = max([len(policies) for policies in seats if policies is not None], default=1)
+        self._mix = np.full((self.num_players, most), stepping.LEARNER, np.int16)
+        self._shares = np.ones((self.num_players, most))
+        for seat, policies in enumerate(seats):
+            for k, (policy, _) in enumerate(policies or ()):
+                if id(policy) not in numbers:
+                    numbers[id(policy)] = len(self.policies)
+                    self.policies.append(policy.bind(self.rules, self.num_players))
+                self._mix[seat, k] = numbers[id(policy)]
+            shares = np.cumsum([share for _, share in policies or ()])
+            self._shares[seat, : len(shares)] = shares
+            if policies:
+                self._shares[seat, len(policies) - 1 :] = 1.0
+        self._codes = np.array([policy.code for policy in self.policies] or [-1], np.int16)
+        self.seat(np.repeat(self._mix[None, :, 0], self.num_tables, axis=0))
+
+    def seat(self, numbers: NDArray[np.int16]) -> None:
+        """Seat policies by their numbers in `policies`, shape (tables, seats); -1 is the learner."""
+        self.rows["policy"][:, : self.num_players] = numbers
+        self.rows["code"][:, : self.num_players] = np.where(numbers < 0, -1, self._codes[numbers])
+
+    def _new_outputs(self) -> None:
+        self.observations = np.empty((self.num_tables, self.num_features), np.uint8)
+        self.masks = np.empty((self.num_tables, self.num_actions), np.int8)
+        self.rewards = np.empty(self.num_tables)
+        self.ended = np.empty(self.num_tables, np.bool_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}
+
+    def reset(
+        self,
+        seeds: Sequence[int | None] | None = None,
+        which: NDArray[np.bool_] | None = None,
+        words: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """Begin a new episode at all tables, or at those of a boolean array; the other tables do not change.
+
+        Args:
+            seeds: A seed for each table; None, or None for a table, goes on with the table's own streams.
+            which: Tables to reset, shape (tables,), bool.
+            words: Instead of seeds the streams' own words, shape (tables, 4), none of them 0.
+        """
+        indices = self._all if which is None else np.flatnonzero(which)
+        if words is not None:
+            self.states["deal_stream"], self.states["policy_stream"] = words[:, :2], words[:, 2:]
+        elif seeds is not None or not self._seeded:
+            self._seed(seeds, indices)
+        self._seeded = True
+        if which is None:
+            self._new_outputs()
+        else:
+            self.observations, self.masks = self.observations.copy(), self.masks.copy()
+            self.rewards, self.ended = self.rewards.copy(), self.ended.copy()
+        self._run(indices, self._no_actions, stepping.RESET)
+
+    def _seed(self, seeds: Sequence[int | None] | None, indices: NDArray[np.int64]) -> None:
+        """Streams from seeds, and from the system's entropy for tables that never had any."""
+        entropy = np.random.SeedSequence()
+        for i in indices if self._seeded else self._all:
+            seed = None if seeds is None else seeds[i]
+            if seed is not None or not self._seeded:
+                words = seed_words(seed, None if seed is not None else entropy)
+                self.states[i]["deal_stream"], self.states[i]["policy_stream"] = words[:2], words[2:]
+
+    def step(self, actions: ArrayLike) -> None:
+        """Take the learner's action at every table and run each to its next decision or the end of its episode.
+
+        Under NEXT_STEP a table whose episode ended ignores its action and begins the next.
+
+        Raises:
+            ValueError: `actions` has another shape, or holds anything but action ids; nothing has changed.
+            RuntimeError: A table was never reset or, under DISABLED, its episode is over; nothing has changed.
+        """
+        numbers = np.asarray(actions)
+        if numbers.shape != (self.num_tables,) or numbers.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {self.num_tables} whole numbers of shape ({self.num_tables},), "
+                f"got {numbers.dtype} of shape {numbers.shape}"
+            )
+        if numbers.min() < 0 or numbers.max() >= self.num_actions:
+            wrong = numbers[(numbers < 0) | (numbers >= self.num_actions)][0]
+            raise ValueError(f"action {wrong} is out of range: the action space has 0 to {self.num_actions - 1}")
+        if not self._seeded:
+            raise RuntimeError("the tables were never reset: call reset before step")
+        if self._options[0]["autoreset"] == stepping.DISABLED and self.rows["needs_reset"].any():
+            raise RuntimeError(f"the episode at table {int(np.argmax(self.rows['needs_reset']))} is over: call reset before step")
+        self._new_outputs()
+        self._run(self._all, numbers.astype(np.int64, copy=False), stepping.LEARNER_ACTS)
+
+    def refuse(self, actions: ArrayLike) -> str | None:
+        """Why the first illegal one of the learner's actions is not legal, None if all are; changes nothing."""
+        for i, action in enumerate(np.asarray(actions).tolist()):
+            if not self.rows[i]["needs_reset"] and not (0 <= action < self.num_actions and self.masks[i, action]):
+                return refusal(self.pack, self._tables[0], self.states[i], action)
+        return None
+
+    def _run(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> None:
+        """One compiled call; then, as long as tables wait for policies outside it, one call for all that do."""
+        waiting = self._step_rows(indices, actions, phase)
+        while waiting:
+            asking = indices[self.rows["stop"][indices] == stepping.ASK_POLICY]
+            replies = np.empty(len(asking), np.int64)
+            asked = self.rows["asked"][asking]
+            for number in np.unique(asked):
+                mine = np.flatnonzero(asked == number)
+                views, words = new_views(len(mine)), np.empty(len(mine), np.uint64)
+                stepping.ask(self._tables, self.states, asking[mine], views, words)
+                replies[mine] = self.policies[number].act(views, words)
+            waiting = self._step_rows(asking, replies, stepping.POLICY_ACTS)
+            self._check_replies(asking, replies)
+
+    def _check_replies(self, asking: NDArray[np.int64], replies: NDArray[np.int64]) -> None:
+        bad = self.rows["illegal"][asking] == stepping.BAD_POLICY_ACTION
+        if bad.any():
+            k = int(np.argmax(bad))
+            i = int(asking[k])
+            action = int(replies[k])
+            name = self.policies[int(self.rows[i]["asked"])].name
+            if not 0 <= action < self.num_actions:
+                raise IllegalActionError(f"policy {name!r} gave action {action}: actions are 0 to {self.num_actions - 1}")
+            raise IllegalActionError(f"policy {name!r}: {refusal(self.pack, self._tables[0], self.states[i], action)}")
+
+    def _step_rows(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> int:
+        parts = min(self.num_threads, len(indices) // _CHUNK)
+        if parts <= 1:
+            return self._step_part(indices, actions, phase, 0, len(indices), 0)
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.num_threads, "goboom_env")
+        bounds = [len(indices) * part // parts for part in range(parts + 1)]
+        jobs = [
+            self._pool.submit(self._step_part, indices, actions, phase, bounds[part], bounds[part + 1], part) for part in range(1, parts)
+        ]
+        return self._step_part(indices, actions, phase, 0, bounds[1], 0) + sum(job.result() for job in jobs)
+
+    def _step_part(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int, start: int, stop: int, part: int) -> int:
+        waiting: int = stepping.step_rows(
+            self._tables,
+            self._options,
+            self.states,
+            self.rows,
+            self._codes,
+            self._mix,
+            self._shares,
+            indices,
+            start,
+            stop,
+            actions,
+            phase,
+            self._views,
+            self._bits,
+            2 * part,
+            self.observations.view(np.uint64),
+            self.masks,
+            self.rewards,
+            self.ended,
+            self.last_observations.view(np.uint64),
+            self.last_masks,
+        )
+        return waiting
+
+    def end_info(self, i: int) -> dict[str, Any]:
+        """What is told of the last episode that ended at a table: payoffs and scores of each seat, and the winner."""
+        row, n = self.rows[i], self.num_players
+        return {
+            "payoffs": row["last_total"][:n].copy(),
+            "scores": row["scores"][:n].copy(),
+            "winner": None if row["winner"] == NONE else int(row["winner"]),
+            "illegal_action": bool(row["illegal"] == stepping.FORFEIT),
+        }
+
+    def action_text(self, action: int) -> str:
+        """Text of an action id."""
+        return action_text(self.pack, action)

@@ -1,0 +1,1 @@
+"""Training and evaluation scripts: `python -m training.train`, `python -m training.evaluate`."""

@@ -1,0 +1,126 @@
+"""The configuration of a training run: one flat dataclass, filled from a YAML file and from the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from goboom_env.rules import get_rules, nearest
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message names file, key and reason."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Settings of a run. Names follow rl-zoo where it has one.
+
+    Attributes:
+        rules: Name of a preset.
+        num_players: Seats at each table.
+        opponents: On the other seats, as `opponents=` of the environment takes it.
+        episode, reward: As in the environment.
+        seed: Seed of the deals, of the opponents and of the network.
+        n_envs: Tables stepped at once.
+        n_timesteps: Decisions of the learner to train on.
+        n_steps: Decisions at each table between updates.
+        batch_size: Decisions in a gradient step.
+        n_epochs: Passes over the decisions of an update.
+        learning_rate: Of the optimizer, falling linearly to 0.
+        gamma, gae_lambda, clip_range, ent_coef, vf_coef: As in PPO.
+        net_arch: Widths of the layers of the trunk that policy and value share.
+        checkpoint_every: Decisions between checkpoints.
+        eval_every: Decisions between evaluations during training.
+        eval_against: Opponents of those evaluations and of the last.
+        eval_hands: Hands against each of them.
+        num_threads: Threads of torch and of the environment; small networks are slower with more than one.
+        output: Folder of the run.
+    """
+
+    rules: str = "classic"
+    num_players: int = 4
+    opponents: Any = "random"
+    episode: str = "hand"
+    reward: str = "win"
+    seed: int = 0
+    n_envs: int = 512
+    n_timesteps: int = 1_000_000
+    n_steps: int = 32
+    batch_size: int = 4096
+    n_epochs: int = 2
+    learning_rate: float = 1e-3
+    gamma: float = 1.0
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    ent_coef: float = 0.01
+    vf_coef: float = 0.5
+    net_arch: list[int] = field(default_factory=lambda: [256, 256])
+    checkpoint_every: int = 500_000
+    eval_every: int = 250_000
+    eval_against: list[str] = field(default_factory=lambda: ["random", "greedy"])
+    eval_hands: int = 4000
+    num_threads: int = 1
+    output: str = "runs/classic"
+
+    def __post_init__(self) -> None:
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            kind = item.type
+            if kind == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+                raise ConfigError(f"{item.name}={value!r} must be a whole number")
+            if kind == "float" and (not isinstance(value, (int, float)) or isinstance(value, bool)):
+                raise ConfigError(f"{item.name}={value!r} must be a number (YAML reads 1e-3 as text: write 0.001)")
+            if kind == "str" and not isinstance(value, str):
+                raise ConfigError(f"{item.name}={value!r} must be text")
+            if str(kind).startswith("list") and not isinstance(value, list):
+                raise ConfigError(f"{item.name}={value!r} must be a list")
+        for name in ("n_envs", "n_timesteps", "n_steps", "batch_size", "n_epochs", "checkpoint_every", "eval_every", "eval_hands"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be 1 or more")
+        if not self.net_arch or not all(isinstance(width, int) and width > 0 for width in self.net_arch):
+            raise ConfigError(f"net_arch={self.net_arch} must be a list of widths")
+        try:
+            get_rules(self.rules).pack_for(self.num_players)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting."""
+        return dataclasses.asdict(self)
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
+    """Settings from a YAML file, then from `key=value` words.
+
+    Raises:
+        ConfigError: The file is missing or no mapping, a key is unknown, or a value is of the wrong kind.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        values = yaml.safe_load(text)
+    except OSError as error:
+        raise ConfigError(f"cannot read the config {str(path)!r}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{str(path)!r} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{str(path)!r} must hold `key: value` lines")
+    values = dict(values)
+    known = [item.name for item in dataclasses.fields(TrainConfig)]
+    for word in overrides:
+        key, sign, value = word.partition("=")
+        if not sign:
+            raise ConfigError(f"{word!r} is no setting: write key=value")
+        values[key] = yaml.safe_load(value)
+    for key in values:
+        if key not in known:
+            raise ConfigError(f"{str(path)!r}: unknown key {key!r}{nearest(key, known)}")
+    try:
+        return TrainConfig(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{str(path)!r}: {error}") from None
