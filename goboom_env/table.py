@@ -14,7 +14,7 @@ from goboom_env import stepping
 from goboom_env.actions import IllegalActionError, action_text, num_actions
 from goboom_env.engine.game import refusal
 from goboom_env.engine.rng import seed_words
-from goboom_env.engine.state import NONE, compile_rules, new_states
+from goboom_env.engine.state import compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import new_views
 from goboom_env.policies import Policy
@@ -168,6 +168,19 @@ class Table:
             self.rewards, self.ended = self.rewards.copy(), self.ended.copy()
         self._run(indices, self._no_actions, stepping.RESET)
 
+    def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+        """The learner's actions as an array, or `ValueError`."""
+        numbers = np.asarray(actions)
+        if numbers.shape != (self.num_tables,) or numbers.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {self.num_tables} whole numbers of shape ({self.num_tables},), "
+                f"got {numbers.dtype} of shape {numbers.shape}"
+            )
+        if numbers.min() < 0 or numbers.max() >= self.num_actions:
+            wrong = numbers[(numbers < 0) | (numbers >= self.num_actions)][0]
+            raise ValueError(f"action {wrong} is out of range: the action space has 0 to {self.num_actions - 1}")
+        return numbers.astype(np.int64, copy=False)
+
     def _seed(self, seeds: Sequence[int | None] | None, indices: NDArray[np.int64]) -> None:
         """Streams from seeds, and from the system's entropy for tables that never had any."""
         entropy = np.random.SeedSequence()
@@ -186,28 +199,22 @@ class Table:
             ValueError: `actions` has another shape, or holds anything but action ids; nothing has changed.
             RuntimeError: A table was never reset or, under DISABLED, its episode is over; nothing has changed.
         """
-        numbers = np.asarray(actions)
-        if numbers.shape != (self.num_tables,) or numbers.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions must be {self.num_tables} whole numbers of shape ({self.num_tables},), "
-                f"got {numbers.dtype} of shape {numbers.shape}"
-            )
-        if numbers.min() < 0 or numbers.max() >= self.num_actions:
-            wrong = numbers[(numbers < 0) | (numbers >= self.num_actions)][0]
-            raise ValueError(f"action {wrong} is out of range: the action space has 0 to {self.num_actions - 1}")
+        numbers = self._check_actions(actions)
         if not self._seeded:
             raise RuntimeError("the tables were never reset: call reset before step")
         if self._options[0]["autoreset"] == stepping.DISABLED and self.rows["needs_reset"].any():
             raise RuntimeError(f"the episode at table {int(np.argmax(self.rows['needs_reset']))} is over: call reset before step")
         self._new_outputs()
-        self._run(self._all, numbers.astype(np.int64, copy=False), stepping.LEARNER_ACTS)
+        self._run(self._all, numbers, stepping.LEARNER_ACTS)
 
     def refuse(self, actions: ArrayLike) -> str | None:
-        """Why the first illegal one of the learner's actions is not legal, None if all are; changes nothing."""
-        for i, action in enumerate(np.asarray(actions).tolist()):
-            if not self.rows[i]["needs_reset"] and not (0 <= action < self.num_actions and self.masks[i, action]):
-                return refusal(self.pack, self._tables[0], self.states[i], action)
-        return None
+        """Why the first illegal one of the learner's actions is not legal, None if all are; `ValueError` as `step`'s."""
+        numbers = self._check_actions(actions)
+        legal = self.masks[self._all, numbers].astype(bool) | self.rows["needs_reset"]
+        if legal.all():
+            return None
+        i = int(np.argmin(legal))
+        return refusal(self.pack, self._tables[0], self.states[i], int(numbers[i]))
 
     def _run(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> None:
         """One compiled call; then, as long as tables wait for policies outside it, one call for all that do."""
@@ -279,7 +286,7 @@ class Table:
         return {
             "payoffs": row["last_total"][:n].copy(),
             "scores": row["scores"][:n].copy(),
-            "winner": None if row["winner"] == NONE else int(row["winner"]),
+            "winner": int(row["winner"]),
             "illegal_action": bool(row["illegal"] == stepping.FORFEIT),
         }
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import yaml
 
-from goboom_env.rules import get_rules, nearest
+from goboom_env import GoBoomEnv
+from goboom_env.policies import make
+from goboom_env.rules import nearest
 
 
 class ConfigError(ValueError):
@@ -86,7 +88,9 @@ class TrainConfig:
         if not self.net_arch or not all(isinstance(width, int) and width > 0 for width in self.net_arch):
             raise ConfigError(f"net_arch={self.net_arch} must be a list of widths")
         try:
-            get_rules(self.rules).pack_for(self.num_players)
+            env = GoBoomEnv(self.rules, self.num_players, self.opponents, self.episode, self.reward)
+            for opponent in self.eval_against:
+                make(opponent).bind(env.rules, self.num_players)
         except ValueError as error:
             raise ConfigError(str(error)) from None
 

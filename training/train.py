@@ -77,9 +77,9 @@ def make_model(config: TrainConfig) -> MaskablePPO:
 
 def train(config: TrainConfig, progress_bar: bool = True) -> NetworkPolicy:
     """Train as the config says; writes config, logs, checkpoints and `policy.safetensors` into the output folder."""
+    model = make_model(config)
     output = Path(config.output)
     output.mkdir(parents=True, exist_ok=True)
-    model = make_model(config)
     model.set_logger(configure(str(output), ["csv", "tensorboard"]))
     write_file(output / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
     evaluation = ArenaEvaluation(config)

@@ -102,6 +102,8 @@ def clear_hand(t: Any, s: Any) -> None:
         s["size"][seat] = 0
         s["fresh"][seat] = 0
         s["trick"][seat] = NONE
+        s["delta"][seat] = 0
+        s["left"][seat] = 0
     s["played"] = EMPTY
     s["played2"] = EMPTY
     s["jokers_played"] = 0

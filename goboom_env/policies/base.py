@@ -102,7 +102,7 @@ def make(spec: PolicySpec) -> Policy:
             return ScriptedPolicy(text)
         if isinstance(spec, Path) or Path(text).suffix or "/" in text:
             return NetworkPolicy.load(spec)
-        raise ValueError(f"there is no policy {text!r}{nearest(text, BOTS)}, or give the path of a .safetensors file")
+        raise ValueError(f"there is no policy {text!r}{nearest(text, BOTS)} (a trained policy is the path of a .safetensors file)")
     if callable(spec):
         return FunctionPolicy(spec)
     raise ValueError(f"{spec!r} is no policy: give a name ({', '.join(BOTS)}), a .safetensors path, a Policy or a function")

@@ -10,7 +10,7 @@ from goboom_env.engine import kernels
 from goboom_env.engine.bits import bit
 from goboom_env.engine.jit import kernel
 from goboom_env.engine.rng import next_word, shuffle
-from goboom_env.engine.state import PENALTY, PLAYING, SETTLE
+from goboom_env.engine.state import DIFFERENCE, PENALTY, PLAYING, SETTLE
 from goboom_env.observation.features import pack_features, write_mask
 from goboom_env.observation.view import cut
 from goboom_env.policies.scripted import choose_random
@@ -131,7 +131,7 @@ def check_hands(tables: Any, states: Any, count: int, views: Any, bits: Any, mas
             left += int(s["left"][seat])
         if t["scoring"] == SETTLE and total != 0:
             return 10
-        if t["scoring"] == PENALTY and total != left:
+        if t["scoring"] == PENALTY and t["blocked"] != DIFFERENCE and total != left:
             return 11
         if t["scoring"] != SETTLE and t["scoring"] != PENALTY and not t["pile"] and total != left:
             return 12
