@@ -84,9 +84,13 @@ def train(config: TrainConfig, progress_bar: bool = True) -> NetworkPolicy:
     write_file(output / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
     evaluation = ArenaEvaluation(config)
     started = time.perf_counter()
-    model.learn(config.n_timesteps, callback=CallbackList([evaluation, PolicyCheckpoints(config)]), progress_bar=progress_bar)
-    seconds = time.perf_counter() - started
-    evaluation.evaluate()
+    try:
+        model.learn(config.n_timesteps, callback=CallbackList([evaluation, PolicyCheckpoints(config)]), progress_bar=progress_bar)
+        seconds = time.perf_counter() - started
+        evaluation.evaluate()
+        model.logger.dump(model.num_timesteps)
+    finally:
+        model.logger.close()
     summary = {"seconds": round(seconds, 1), "evaluation": [result.to_dict() for result in evaluation.results]}
     policy = export_policy(model, config, summary)
     policy.save(output / "policy.safetensors")
