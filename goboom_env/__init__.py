@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from goboom_env.envs.single import GoBoomEnv
     from goboom_env.envs.vector import GoBoomVectorEnv
     from goboom_env.policies import Policy
+    from goboom_env.sampling import sample_legal
 
 _LAZY = {
     "Game": "goboom_env.engine.game",
@@ -22,9 +23,10 @@ _LAZY = {
     "GoBoomVectorEnv": "goboom_env.envs.vector",
     "IllegalActionError": "goboom_env.actions",
     "Policy": "goboom_env.policies",
+    "sample_legal": "goboom_env.sampling",
 }
 
-__all__ = ["PRESETS", "Game", "GoBoomEnv", "GoBoomVectorEnv", "IllegalActionError", "Policy", "Rules", "__version__"]
+__all__ = ["PRESETS", "Game", "GoBoomEnv", "GoBoomVectorEnv", "IllegalActionError", "Policy", "Rules", "__version__", "sample_legal"]
 
 register_envs()
 

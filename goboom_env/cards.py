@@ -33,10 +33,12 @@ def split_card(card: str) -> tuple[int, int]:
 
 def normal_card(text: str) -> str:
     """The one spelling of a card: `"7d"` and `"10c"` become `"7D"` and `"TC"`; `ValueError` where it is no card."""
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r} is not a card: cards are text, as in 7D or TC")
     card = text.strip().upper()
     if card == JOKER:
         return card
-    if card.startswith("10"):
+    if len(card) == 3 and card.startswith("10") and card[2] in SUITS:
         card = "T" + card[2:]
     split_card(card)
     return card
@@ -60,9 +62,9 @@ class Pack:
         cards = tuple(sorted((normal_card(card) for card in self.cards), key=split_card))
         if not cards or len(set(cards)) != len(cards):
             raise ValueError(f"a pack names each of its types once and has at least one, got {' '.join(cards) or 'none'}")
-        if self.copies not in (1, 2):
+        if type(self.copies) is not int or self.copies not in (1, 2):
             raise ValueError(f"a pack has 1 or 2 copies of each type, got copies={self.copies!r}")
-        if not isinstance(self.jokers, int) or not 0 <= self.jokers <= 16:
+        if type(self.jokers) is not int or not 0 <= self.jokers <= 16:
             raise ValueError(f"a pack has 0 to 16 jokers, got jokers={self.jokers!r}")
         object.__setattr__(self, "cards", cards)
         if self.size > MAX_CARDS:

@@ -1,4 +1,4 @@
-"""The command `goboom`: records of play and their replay. Exit code 0 for success, 1 for a fault found, 2 for bad input."""
+"""The command `goboom`: records of play and their replay. Exit code 0 for success, 1 for a fault in a record, 2 for bad input."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _replay(options: argparse.Namespace) -> int:
         count = replay_file(options.file)
     except RecordError as error:
         print(f"{options.file}: {error}", file=sys.stderr)
-        return 1
+        return 2 if error.key == "format" else 1
     print(f"hands {count}, faults 0")
     return 0
 
@@ -77,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a name that the console cannot show is no failure
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)

@@ -125,8 +125,20 @@ class Rules:
                     raise ValueError(f"{field.name}={value!r} must be True or False")
             elif isinstance(default, int) and (not isinstance(value, int) or isinstance(value, bool)):
                 raise ValueError(f"{field.name}={value!r} must be a whole number")
+        self._check_packs()
         self._check_numbers()
         self._check_family()
+
+    def _check_packs(self) -> None:
+        try:
+            packs = tuple((start, pack) for start, pack in self.packs)
+        except TypeError:
+            packs = ()
+        if not packs or not all(type(start) is int and isinstance(pack, Pack) for start, pack in packs):
+            raise ValueError(
+                f"packs={self.packs!r} must be (n, Pack) pairs: the pack in use from n players on, as in ((2, PACK_52), (7, PACK_104))"
+            )
+        object.__setattr__(self, "packs", packs)
 
     def _check_numbers(self) -> None:
         if not 2 <= self.min_players <= self.max_players <= MAX_PLAYERS:
@@ -141,7 +153,7 @@ class Rules:
         if not 1 <= self.target <= 100_000:
             raise ValueError(f"target={self.target} must be within 1 to 100000")
         starts = [start for start, _ in self.packs]
-        if not starts or starts != sorted(set(starts)) or starts[0] > self.min_players:
+        if starts != sorted(set(starts)) or starts[0] > self.min_players:
             raise ValueError(
                 f"packs start at {starts} players: write (n, Pack) pairs with rising n, "
                 f"the first at or below min_players={self.min_players}"
@@ -207,8 +219,8 @@ class Rules:
                     (start, pack if isinstance(pack, Pack) else Pack(tuple(pack["cards"]), pack["copies"], pack["jokers"]))
                     for start, pack in fields["packs"]
                 )
-            except (TypeError, KeyError) as error:
-                raise ValueError("packs must be a list of [players, {cards, copies, jokers}]") from error
+            except (TypeError, KeyError, ValueError) as error:
+                raise ValueError(f"packs must be a list of [players, {{cards, copies, jokers}}]: {error}") from error
         return cls(**fields)
 
 

@@ -13,8 +13,8 @@ from goboom_env.engine import kernels
 from goboom_env.engine.jit import kernel
 from goboom_env.engine.rng import next_word
 from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PENALTY, PLAYING, SETTLE
-from goboom_env.observation.features import write, write_mask
-from goboom_env.observation.view import cut, cut_with
+from goboom_env.observation.features import expand, pack_features, write_mask
+from goboom_env.observation.view import cut_with
 from goboom_env.policies.scripted import choose
 from goboom_env.rules import MAX_PLAYERS
 
@@ -35,34 +35,59 @@ LEGAL_ACTION, FORFEIT, BAD_POLICY_ACTION = 0, 1, 2
 
 ROW = np.dtype(
     [
-        ("policy", np.int16, MAX_PLAYERS),  # number of the policy on each seat, or LEARNER
-        ("code", np.int16, MAX_PLAYERS),  # number of the rule bot on each seat, -1 for anything else
-        ("stop", np.int8),
-        ("asked", np.int16),  # number of the policy to ask at ASK_POLICY
-        ("illegal", np.int8),
-        ("acted", np.int8),  # seat that took the last learner action
+        ("policy", np.int8, MAX_PLAYERS),  # number of the policy on each seat, or LEARNER
+        ("code", np.int8, MAX_PLAYERS),  # number of the rule bot on each seat, -1 for anything else
+        # Fields that a step writes and then reads are as wide as they are read, or the read waits for the write.
+        ("stop", np.int32),
+        ("asked", np.int32),  # number of the policy to ask at ASK_POLICY
+        ("illegal", np.int32),
+        ("cards", np.uint64),  # legal actions, as `kernels.legal` gives them, where somebody is to be asked
+        ("more", np.int32),
+        ("acted", np.int32),  # seat that took the last learner action
         ("ended", np.bool_),  # the episode ended in this step
         ("delivered", np.bool_),  # the reward of this step is settled
         ("needs_reset", np.bool_),  # the episode is over and no other has begun
         ("untouched", np.bool_),  # the learner has not acted in this episode
         ("payoff", np.float64, MAX_PLAYERS),  # of each seat since a reward was given last
-        ("total", np.float64, MAX_PLAYERS),  # of each seat in this episode
-        ("last_total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
+        ("total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
         ("scores", np.int32, MAX_PLAYERS),  # match scores at the end of the last episode that ended
         ("winner", np.int8),  # of the last hand of that episode, NONE when blocked
     ],
     align=True,
 )
 
-OPTIONS = np.dtype([(name, np.int32) for name in ("match_episodes", "win_reward", "auto", "autoreset", "learner", "learners", "mixed")])
+MOST_POLICIES, MOST_IN_MIX = 127, 16
+"""Most policies of a batch, and of the mix on one seat."""
+
+OPTIONS = np.dtype(
+    [(name, np.int32) for name in ("match_episodes", "win_reward", "auto", "autoreset", "learner", "learners", "mixed")]
+    + [
+        ("code", np.int8, MOST_POLICIES),  # number of the rule bot that each policy is, -1 for any other
+        ("mix", np.int8, (MAX_PLAYERS, MOST_IN_MIX)),  # policies of each seat
+        ("share", np.float64, (MAX_PLAYERS, MOST_IN_MIX)),  # running sums of their shares, 1 from the last on
+    ],
+    align=True,
+)
 """Of a batch: `learner` is the seat the caller plays, -1 if there is not just one, and `learners` their number."""
+
+
+@kernel
+def score_payoff(t: Any, points: Any, seat: int) -> float:
+    """Own points less the mean of the others', penalties counted negative, divided by 100."""
+    n = int(t["num_players"])
+    others = 0
+    for other in range(n):
+        if other != seat:
+            others += int(points[other])
+    value = (int(points[seat]) - others / (n - 1)) / 100.0
+    return -value if t["scoring"] == PENALTY else value
 
 
 @kernel
 def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
     """Payoff of a seat from the hand, or with win rewards in a match from the match, that just ended."""
-    n = int(t["num_players"])
     if o["win_reward"]:
+        n = int(t["num_players"])
         if o["match_episodes"]:
             if s["status"] != MATCH_OVER:
                 return 0.0
@@ -74,12 +99,7 @@ def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
         if s["winner"] == NONE:
             return 0.0
         return 1.0 if s["winner"] == seat else -1.0 / (n - 1)
-    others = 0
-    for other in range(n):
-        if other != seat:
-            others += int(s["delta"][other])
-    value = (int(s["delta"][seat]) - others / (n - 1)) / 100.0
-    return -value if t["scoring"] == PENALTY else value
+    return score_payoff(t, s["delta"], seat)
 
 
 @kernel
@@ -97,7 +117,7 @@ def worst_payoff(t: Any, win_reward: int) -> float:
 
 
 @kernel
-def begin(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any) -> None:
+def begin(t: Any, o: Any, s: Any, row: Any) -> None:
     """Clear scores and payoffs for an episode and draw its dealer and its opponents. Deal next."""
     n = int(t["num_players"])
     kernels.start_match(t, s)
@@ -105,20 +125,19 @@ def begin(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any) -
         for seat in range(n):
             share = np.int64(next_word(s["policy_stream"]) >> np.uint64(11)) / 9007199254740992.0
             k = 0
-            while k + 1 < shares.shape[1] and share >= shares[seat, k]:
+            while share >= o["share"][seat, k]:
                 k += 1
-            policy = int(mix[seat, k])
+            policy = int(o["mix"][seat, k])
             row["policy"][seat] = policy
-            row["code"][seat] = codes[policy] if policy >= 0 else -1
+            row["code"][seat] = o["code"][policy] if policy >= 0 else -1
     row["needs_reset"] = False
     row["untouched"] = True
     for seat in range(n):
         row["payoff"][seat] = 0.0
-        row["total"][seat] = 0.0
 
 
 @kernel
-def advance(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any, v: Any, action: int) -> None:
+def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
     """Take an action, unless it is -1, and run the table until the learner or a policy outside compiled code must choose,
     or the episode is over. A table that `needs_reset` begins its next episode."""
     n = int(t["num_players"])
@@ -127,9 +146,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any,
             restart = bool(row["needs_reset"])
             if not restart:
                 for seat in range(n):
-                    value = payoff(t, s, o, seat)
-                    row["payoff"][seat] += value
-                    row["total"][seat] += value
+                    row["payoff"][seat] += payoff(t, s, o, seat)
                 if not o["match_episodes"] or s["status"] == MATCH_OVER:
                     # Over before the learner had a choice: deal again from the same stream.
                     restart = bool(row["untouched"]) and o["learners"] > 0
@@ -137,7 +154,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any,
                         row["stop"] = DONE
                         return
             if restart:
-                begin(t, o, s, row, codes, mix, shares)
+                begin(t, o, s, row)
             else:
                 kernels.next_hand(t, s)
             kernels.shuffle_deck(t, s)
@@ -149,6 +166,8 @@ def advance(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any,
             action = kernels.only_action(t, cards, more)
             policy = int(row["policy"][seat])
             if action < 0 or (policy < 0 and not o["auto"]):
+                row["cards"] = cards
+                row["more"] = more
                 if policy < 0:
                     row["stop"] = ASK_LEARNER
                     return
@@ -163,27 +182,35 @@ def advance(t: Any, o: Any, s: Any, row: Any, codes: Any, mix: Any, shares: Any,
 
 
 @kernel
+def forfeit_payoff(t: Any, s: Any, o: Any, seat: int) -> float:
+    """What a seat gets when the seat to act forfeits."""
+    worst = worst_payoff(t, int(o["win_reward"]))
+    return worst if seat == int(s["turn"]) else -worst / (int(t["num_players"]) - 1)
+
+
+@kernel
 def forfeit(t: Any, o: Any, s: Any, row: Any) -> None:
     """End the episode at the worst payoff for the seat to act; the others share what it loses."""
-    n = int(t["num_players"])
-    worst = worst_payoff(t, int(o["win_reward"]))
-    offender = int(s["turn"])
-    for seat in range(n):
-        value = worst if seat == offender else -worst / (n - 1)
-        row["payoff"][seat] += value
-        row["total"][seat] += value
+    for seat in range(int(t["num_players"])):
+        row["payoff"][seat] += forfeit_payoff(t, s, o, seat)
     row["illegal"] = FORFEIT
     row["stop"] = DONE
 
 
 @kernel
-def end_episode(t: Any, s: Any, row: Any) -> None:
-    """Keep what is told of an episode that ended."""
+def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
+    """Keep what is told of an episode that ended. An episode begins at scores of 0, so those are its points."""
     row["ended"] = True
     row["needs_reset"] = True
     row["winner"] = s["winner"]
     for seat in range(int(t["num_players"])):
-        row["last_total"][seat] = row["total"][seat]
+        if row["illegal"] == FORFEIT:
+            total = forfeit_payoff(t, s, o, seat)
+            if not o["win_reward"]:
+                total += score_payoff(t, s["score"], seat)
+        else:
+            total = payoff(t, s, o, seat) if o["win_reward"] else score_payoff(t, s["score"], seat)
+        row["total"][seat] = total
         row["scores"][seat] = s["score"][seat]
 
 
@@ -200,12 +227,16 @@ def deliver(t: Any, o: Any, row: Any) -> float:
 @kernel
 def observe(t: Any, o: Any, s: Any, row: Any, v: Any) -> None:
     """The learner's view: of the seat to act, or after an episode, where nothing is legal, of the seat that acted last."""
-    if row["stop"] != DONE:
-        cut(t, s, int(s["turn"]), v)
-        return
-    cut_with(t, s, int(o["learner"]) if o["learner"] >= 0 else int(row["acted"]), np.uint64(0), np.int64(0), v)
-    v["turn"] = NONE
-    v["drawn"] = NONE
+    seat = int(s["turn"])
+    done = row["stop"] == DONE
+    if done:
+        seat = int(o["learner"]) if o["learner"] >= 0 else int(row["acted"])
+        row["cards"] = np.uint64(0)
+        row["more"] = 0
+    cut_with(t, s, seat, row["cards"], int(row["more"]), v)
+    if done:
+        v["turn"] = NONE
+        v["drawn"] = NONE
 
 
 @kernel
@@ -214,9 +245,6 @@ def step_rows(
     options: Any,
     states: Any,
     rows: Any,
-    codes: Any,
-    mix: Any,
-    shares: Any,
     indices: Any,
     start: int,
     stop: int,
@@ -229,17 +257,18 @@ def step_rows(
     masks: Any,
     rewards: Any,
     ended: Any,
-    last_out: Any,
-    last_masks: Any,
-) -> int:
-    """Move the tables indices[start:stop] on; returns how many of them wait for a policy outside compiled code.
+    seats: Any,
+    last_bits: Any,
+) -> tuple[int, int]:
+    """Move the tables indices[start:stop] on; returns how many wait for a policy outside compiled code, and how many ended.
 
     `phase` RESET begins an episode, LEARNER_ACTS takes `actions[k]` of the learner at table indices[k], POLICY_ACTS that of
-    the policy asked there. `out` and `masks` get the learner's observation and mask; `last_out` and `last_masks` those of an
-    episode that ended, where SAME_STEP has begun another. After an episode no action is judged, so its mask allows all.
+    the policy asked there. `out` and `masks` get the learner's observation and mask; `last_bits` the features of an episode
+    that ended, where SAME_STEP has begun another. After an episode no action is judged, so its mask allows all.
     """
     t, o, v, b = tables[0], options[0], views[scratch], bits[scratch]
-    waiting = 0
+    actions_wide = masks.shape[1]
+    waiting, over = 0, 0
     for k in range(start, stop):
         i = int(indices[k])
         s, row = states[i], rows[i]
@@ -254,7 +283,7 @@ def step_rows(
             rewards[i] = 0.0
         else:
             action = int(actions[k])
-            legal = kernels.is_legal(t, s, action)
+            legal = kernels.is_among(t, row["cards"], int(row["more"]), action)
             if phase == POLICY_ACTS:
                 if not legal:
                     row["illegal"] = BAD_POLICY_ACTION
@@ -267,34 +296,69 @@ def step_rows(
                     forfeit(t, o, s, row)
         while True:
             if phase == POLICY_ACTS or row["illegal"] != FORFEIT or row["ended"]:
-                advance(t, o, s, row, codes, mix, shares, v, action)
+                advance(t, o, s, row, v, action)
                 action = -1
             if row["stop"] == ASK_POLICY:
                 waiting += 1
                 break
             if row["stop"] == DONE:
-                end_episode(t, s, row)
+                over += 1
+                end_episode(t, s, o, row)
             if not row["delivered"]:
                 rewards[i] = deliver(t, o, row)
             observe(t, o, s, row, v)
-            again = row["stop"] == DONE and o["autoreset"] == SAME_STEP
-            target, target_masks = (last_out, last_masks) if again else (out, masks)
-            write(t, v, b, target, i)
+            if row["stop"] == DONE and o["autoreset"] == SAME_STEP:
+                pack_features(t, v, last_bits[i])
+                continue
+            pack_features(t, v, b)
+            expand(b, out, i)
             if row["stop"] == DONE:
-                for number in range(target_masks.shape[1]):
-                    target_masks[i, number] = 1
+                for number in range(actions_wide):
+                    masks[i, number] = 1
             else:
-                write_mask(t, v, target_masks, i)
-            if not again:
-                ended[i] = row["ended"]
-                break
-    return waiting
+                write_mask(t, row["cards"], int(row["more"]), masks, i)
+            ended[i] = row["ended"]
+            seats[i] = v["seat"]
+            break
+    return waiting, over
 
 
 @kernel
-def ask(tables: Any, states: Any, indices: Any, views: Any, words: Any) -> None:
+def out_of_range(actions: Any, num_actions: int) -> int:
+    """Place of the first number that is no action, -1 if all are."""
+    for k in range(len(actions)):
+        if actions[k] < 0 or actions[k] >= num_actions:
+            return k
+    return -1
+
+
+@kernel
+def ask(tables: Any, states: Any, rows: Any, indices: Any, views: Any, words: Any) -> None:
     """Views of the seats to act at the given tables, and a word of each table's policy stream."""
     for k in range(len(indices)):
-        s = states[int(indices[k])]
-        cut(tables[0], s, int(s["turn"]), views[k])
+        i = int(indices[k])
+        s, row = states[i], rows[i]
+        cut_with(tables[0], s, int(s["turn"]), row["cards"], int(row["more"]), views[k])
         words[k] = next_word(s["policy_stream"])
+
+
+@kernel
+def collect_ends(
+    options: Any, rows: Any, ended: Any, payoffs: Any, scores: Any, winners: Any, illegal: Any, seats: Any, last_bits: Any, last_out: Any
+) -> None:
+    """Copy what is told of the episodes that ended in this step into arrays of zeros, and their last features in order."""
+    learner = int(options[0]["learner"])
+    count = 0
+    for i in range(len(rows)):
+        if not ended[i]:
+            continue
+        row = rows[i]
+        for seat in range(payoffs.shape[1]):
+            payoffs[i, seat] = row["total"][seat]
+            scores[i, seat] = row["scores"][seat]
+        winners[i] = row["winner"]
+        illegal[i] = row["illegal"] == FORFEIT
+        seats[i] = learner if learner >= 0 else int(row["acted"])
+        if len(last_out) > 0:
+            expand(last_bits[i], last_out, count)
+            count += 1

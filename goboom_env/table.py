@@ -53,10 +53,12 @@ class Table:
         masks: Legal actions, shape (tables, actions), int8; all 1 at the end of an episode, where no action is judged.
         rewards: Of the last step, shape (tables,), float64.
         ended: Whether the episode ended in the last step, shape (tables,), bool.
+        acting: Seat that observation and mask belong to, shape (tables,), int64.
+        num_ended: Number of tables whose episode did.
         rows: What else is known of the last step, records of `stepping.ROW`.
         states: The tables' STATE records.
 
-    The first four are fresh arrays after each call, those handed out before never change.
+    The first five are fresh arrays after each call, those handed out before never change.
     """
 
     def __init__(
@@ -89,22 +91,21 @@ class Table:
         self.states = new_states(num_tables)
         self.rows = np.zeros(num_tables, stepping.ROW)
         self.rows["needs_reset"] = True
-        self._seat_policies(seats)
         learners = [seat for seat, policies in enumerate(seats) if policies is None]
         self.learner = learners[0] if len(learners) == 1 else -1
         self._options = np.zeros(1, stepping.OPTIONS)
+        self._seat_policies(seats)
         option = self._options[0]
         option["match_episodes"], option["win_reward"] = episode == "match", reward == "win"
         option["auto"], option["autoreset"] = forced == "auto", autoreset
-        option["learner"], option["learners"], option["mixed"] = self.learner, len(learners), self._mix.shape[1] > 1
+        option["learner"], option["learners"] = self.learner, len(learners)
         self._views = new_views(2 * num_threads)
         self._bits = np.zeros(2 * num_threads, features.BITS)
         self._all = np.arange(num_tables, dtype=np.int64)
         self._no_actions = np.zeros(num_tables, np.int64)
-        kept = num_tables if autoreset == stepping.SAME_STEP else 0
-        self.last_observations = np.zeros((kept, self.num_features), np.uint8)
-        self.last_masks = np.zeros((kept, self.num_actions), np.int8)
+        self._last_bits = np.zeros(num_tables if autoreset == stepping.SAME_STEP else 0, features.BITS)
         self._seeded = False
+        self.num_ended = 0
         self._pool: ThreadPoolExecutor | None = None
         self._new_outputs()
 
@@ -113,31 +114,35 @@ class Table:
         self.policies: list[Policy] = []
         numbers: dict[int, int] = {}
         most = max([len(policies) for policies in seats if policies is not None], default=1)
-        self._mix = np.full((self.num_players, most), stepping.LEARNER, np.int16)
-        self._shares = np.ones((self.num_players, most))
+        if most > stepping.MOST_IN_MIX:
+            raise ValueError(f"a mix of {most} policies is too large: at most {stepping.MOST_IN_MIX} on a seat")
+        option = self._options[0]
+        option["mixed"] = most > 1
+        option["mix"], option["share"], option["code"] = stepping.LEARNER, 1.0, -1
         for seat, policies in enumerate(seats):
             for k, (policy, _) in enumerate(policies or ()):
                 if id(policy) not in numbers:
                     numbers[id(policy)] = len(self.policies)
                     self.policies.append(policy.bind(self.rules, self.num_players))
-                self._mix[seat, k] = numbers[id(policy)]
-            shares = np.cumsum([share for _, share in policies or ()])
-            self._shares[seat, : len(shares)] = shares
-            if policies:
-                self._shares[seat, len(policies) - 1 :] = 1.0
-        self._codes = np.array([policy.code for policy in self.policies] or [-1], np.int16)
-        self.seat(np.repeat(self._mix[None, :, 0], self.num_tables, axis=0))
+                option["mix"][seat, k] = numbers[id(policy)]
+            shares = np.cumsum([share for _, share in policies or ()])[:-1]  # the last stays 1, whatever rounding does
+            option["share"][seat, : len(shares)] = shares
+        if len(self.policies) > stepping.MOST_POLICIES:
+            raise ValueError(f"{len(self.policies)} policies are too many: at most {stepping.MOST_POLICIES} at a batch of tables")
+        option["code"][: len(self.policies)] = [policy.code for policy in self.policies]
+        self.seat(np.repeat(option["mix"][None, : self.num_players, 0], self.num_tables, axis=0))
 
-    def seat(self, numbers: NDArray[np.int16]) -> None:
+    def seat(self, numbers: NDArray[np.int8]) -> None:
         """Seat policies by their numbers in `policies`, shape (tables, seats); -1 is the learner."""
         self.rows["policy"][:, : self.num_players] = numbers
-        self.rows["code"][:, : self.num_players] = np.where(numbers < 0, -1, self._codes[numbers])
+        self.rows["code"][:, : self.num_players] = np.where(numbers < 0, -1, self._options[0]["code"][numbers])
 
     def _new_outputs(self) -> None:
         self.observations = np.empty((self.num_tables, self.num_features), np.uint8)
         self.masks = np.empty((self.num_tables, self.num_actions), np.int8)
         self.rewards = np.empty(self.num_tables)
         self.ended = np.empty(self.num_tables, np.bool_)
+        self.acting = np.empty(self.num_tables, np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None}
@@ -165,7 +170,7 @@ class Table:
             self._new_outputs()
         else:
             self.observations, self.masks = self.observations.copy(), self.masks.copy()
-            self.rewards, self.ended = self.rewards.copy(), self.ended.copy()
+            self.rewards, self.ended, self.acting = self.rewards.copy(), self.ended.copy(), self.acting.copy()
         self._run(indices, self._no_actions, stepping.RESET)
 
     def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
@@ -176,10 +181,11 @@ class Table:
                 f"actions must be {self.num_tables} whole numbers of shape ({self.num_tables},), "
                 f"got {numbers.dtype} of shape {numbers.shape}"
             )
-        if numbers.min() < 0 or numbers.max() >= self.num_actions:
-            wrong = numbers[(numbers < 0) | (numbers >= self.num_actions)][0]
-            raise ValueError(f"action {wrong} is out of range: the action space has 0 to {self.num_actions - 1}")
-        return numbers.astype(np.int64, copy=False)
+        numbers = np.ascontiguousarray(numbers, np.int64)
+        wrong = stepping.out_of_range(numbers, self.num_actions)
+        if wrong >= 0:
+            raise ValueError(f"action {numbers[wrong]} is out of range: the action space has 0 to {self.num_actions - 1}")
+        return numbers
 
     def _seed(self, seeds: Sequence[int | None] | None, indices: NDArray[np.int64]) -> None:
         """Streams from seeds, and from the system's entropy for tables that never had any."""
@@ -218,7 +224,7 @@ class Table:
 
     def _run(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> None:
         """One compiled call; then, as long as tables wait for policies outside it, one call for all that do."""
-        waiting = self._step_rows(indices, actions, phase)
+        waiting, self.num_ended = self._step_rows(indices, actions, phase)
         while waiting:
             asking = indices[self.rows["stop"][indices] == stepping.ASK_POLICY]
             replies = np.empty(len(asking), np.int64)
@@ -226,9 +232,10 @@ class Table:
             for number in np.unique(asked):
                 mine = np.flatnonzero(asked == number)
                 views, words = new_views(len(mine)), np.empty(len(mine), np.uint64)
-                stepping.ask(self._tables, self.states, asking[mine], views, words)
+                stepping.ask(self._tables, self.states, self.rows, asking[mine], views, words)
                 replies[mine] = self.policies[number].act(views, words)
-            waiting = self._step_rows(asking, replies, stepping.POLICY_ACTS)
+            waiting, over = self._step_rows(asking, replies, stepping.POLICY_ACTS)
+            self.num_ended += over
             self._check_replies(asking, replies)
 
     def _check_replies(self, asking: NDArray[np.int64], replies: NDArray[np.int64]) -> None:
@@ -242,7 +249,7 @@ class Table:
                 raise IllegalActionError(f"policy {name!r} gave action {action}: actions are 0 to {self.num_actions - 1}")
             raise IllegalActionError(f"policy {name!r}: {refusal(self.pack, self._tables[0], self.states[i], action)}")
 
-    def _step_rows(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> int:
+    def _step_rows(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> tuple[int, int]:
         parts = min(self.num_threads, len(indices) // _CHUNK)
         if parts <= 1:
             return self._step_part(indices, actions, phase, 0, len(indices), 0)
@@ -252,17 +259,17 @@ class Table:
         jobs = [
             self._pool.submit(self._step_part, indices, actions, phase, bounds[part], bounds[part + 1], part) for part in range(1, parts)
         ]
-        return self._step_part(indices, actions, phase, 0, bounds[1], 0) + sum(job.result() for job in jobs)
+        counts = [self._step_part(indices, actions, phase, 0, bounds[1], 0), *(job.result() for job in jobs)]
+        return sum(waiting for waiting, _ in counts), sum(over for _, over in counts)
 
-    def _step_part(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int, start: int, stop: int, part: int) -> int:
-        waiting: int = stepping.step_rows(
+    def _step_part(
+        self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int, start: int, stop: int, part: int
+    ) -> tuple[int, int]:
+        counts: tuple[int, int] = stepping.step_rows(
             self._tables,
             self._options,
             self.states,
             self.rows,
-            self._codes,
-            self._mix,
-            self._shares,
             indices,
             start,
             stop,
@@ -271,20 +278,35 @@ class Table:
             self._views,
             self._bits,
             2 * part,
-            self.observations.view(np.uint64),
+            self.observations,
             self.masks,
             self.rewards,
             self.ended,
-            self.last_observations.view(np.uint64),
-            self.last_masks,
+            self.acting,
+            self._last_bits,
         )
-        return waiting
+        return counts
+
+    def ends(self, last_observations: bool) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
+        """What is told of the episodes that ended in the last step: arrays with a row for each table, zeros where none did.
+
+        The second result holds, if wanted, the last observation of each of those episodes, shape (num_ended, features);
+        they are kept under SAME_STEP only.
+        """
+        n, seats = self.num_tables, self.num_players
+        payoffs, scores = np.zeros((n, seats)), np.zeros((n, seats), np.int32)
+        winners, illegal, acted = np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64)
+        last = np.empty((self.num_ended if last_observations else 0, self.num_features), np.uint8)
+        stepping.collect_ends(
+            *(self._options, self.rows, self.ended), *(payoffs, scores, winners, illegal, acted), *(self._last_bits, last)
+        )
+        return {"payoffs": payoffs, "scores": scores, "winner": winners, "illegal_action": illegal, "seat": acted}, last
 
     def end_info(self, i: int) -> dict[str, Any]:
         """What is told of the last episode that ended at a table: payoffs and scores of each seat, and the winner."""
         row, n = self.rows[i], self.num_players
         return {
-            "payoffs": row["last_total"][:n].copy(),
+            "payoffs": row["total"][:n].copy(),
             "scores": row["scores"][:n].copy(),
             "winner": int(row["winner"]),
             "illegal_action": bool(row["illegal"] == stepping.FORFEIT),

@@ -94,7 +94,7 @@ def test_a_loaded_opponent_sees_its_own_seat(run: Path) -> None:
     table = Table("classic", [None, None], 64, forced="ask")
     table.reset(list(range(64)))
     views, words = new_views(64), np.empty(64, np.uint64)
-    ask(compile_rules(table.rules, 2), table.states, np.arange(64), views, words)
+    ask(compile_rules(table.rules, 2), table.states, table.rows, np.arange(64), views, words)
     logits = np.where(table.masks == 1, policy.logits(table.observations), -np.inf)
     assert (policy.act(views, words) == logits.argmax(axis=1)).all()
 

@@ -119,7 +119,7 @@ def compare(
             table = Table(rules, seats, len(part), episode=episode)
             table.reset(words=part)
             shares += win_shares(table)[:, rotation]
-            payoffs += table.rows["last_total"][:, rotation]
+            payoffs += table.rows["total"][:, rotation]
         wins[start : start + len(part)] = shares / num_players
         points[start : start + len(part)] = 100 * payoffs / num_players
         if progress is not None:

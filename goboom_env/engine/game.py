@@ -31,7 +31,7 @@ def refusal(pack: Pack, t: Any, s: Any, action: int) -> str:
     word = action_text(pack, action)
     if s["status"] != PLAYING:
         return f"{word} is not legal: the hand is over"
-    legal = ", ".join(action_text(pack, number) for number in legal_numbers(t, s))
+    legal = [action_text(pack, number) for number in legal_numbers(t, s)]
     drawn = "" if s["drawn"] == NONE else action_text(pack, int(s["drawn"]))
     held = s["jokers"][seat] if word == JOKER else int(s["hand"][seat]) >> min(action, 63) & 1
     if word in (DRAW, PASS) and not t["pile"] and s["led"] == NONE:
@@ -42,11 +42,11 @@ def refusal(pack: Pack, t: Any, s: Any, action: int) -> str:
         reason = "it can play or draw"
     elif not held:
         reason = f"it does not hold {word}"
-    elif drawn and word != drawn:
+    elif drawn in legal and not set(legal) - {drawn, DRAW, PASS}:
         reason = f"after drawing only the card drawn, {drawn}, may be played"
     else:
         reason = f"{word} matches neither suit nor rank of {action_text(pack, int(s['match']))}"
-    return f"seat {seat} cannot take {word}: {reason}; legal: {legal}"
+    return f"seat {seat} cannot take {word}: {reason}; legal: {', '.join(legal)}"
 
 
 def held_cards(pack: Pack, state: Any, seat: int) -> list[str]:
@@ -206,6 +206,8 @@ class Game:
         state["deal_stream"], state["policy_stream"], state["reshuffle_stream"] = words[:2], words[2:], words[:2]
         game._set_scores([0] * n if scores is None else scores)
         game._begin_log([])
+        if pile and kernels.is_blocked(game._rules, state):
+            kernels.finish(game._rules, state, NONE)
         return game
 
     def _count_played(self, card: str, count: int) -> None:
@@ -242,7 +244,7 @@ class Game:
         try:
             number = action_number(self.pack, action)
         except ValueError as error:
-            raise IllegalActionError(str(error)) from None
+            raise IllegalActionError(f"{error}; legal: {', '.join(self.legal()) or 'nothing, the hand is over'}") from None
         self.play_number(number)
 
     def play_number(self, action: int, reshuffled: Sequence[str] | None = None) -> None:

@@ -81,6 +81,11 @@ if COMPILED:
     event.register("numba:compile", _Notice())
 
 
+def inlined(function: _Function) -> _Function:
+    """A kernel that becomes part of its callers: for small ones that take arrays, whose references each call would count."""
+    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
+
+
 def kernel(function: _Function) -> _Function:
     """Compile on first use: no Python objects inside, no exceptions, the interpreter lock released."""
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)

@@ -239,6 +239,12 @@ def legal_pile(t: Any, s: Any, hand: Any) -> tuple[Any, int]:
 def is_legal(t: Any, s: Any, action: int) -> bool:
     """Whether the seat to act may take that action; False for any number that is no action."""
     cards, more = legal(t, s)
+    return is_among(t, cards, more, action)
+
+
+@kernel
+def is_among(t: Any, cards: Any, more: int, action: int) -> bool:
+    """Whether an action is one of those that `legal` gave."""
     types = int(t["types"])
     if action < 0 or action > types + 1:
         return False

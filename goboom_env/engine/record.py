@@ -84,6 +84,8 @@ def make_record(game: Game, match: int, seats: Sequence[str]) -> dict[str, Any]:
 def write_records(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write a file whole or not at all; returns the number of hands."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {str(path)!r} in")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     count = 0
     try:
@@ -101,19 +103,11 @@ def write_records(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int
 
 def read_records(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers and records of a file, each with all keys of the right types; `RecordError` at the first that has not."""
-    with open(path, encoding="utf-8") as file:
-        line = 0
-        while True:
-            line += 1
+    with open(path, "rb") as file:
+        for line, text in enumerate(file, start=1):
             try:
-                text = file.readline()
-            except UnicodeDecodeError as error:
-                raise RecordError("format", f"not a text file: {error.reason}", line) from None
-            if not text:
-                return
-            try:
-                record = json.loads(text)
-            except (json.JSONDecodeError, RecursionError) as error:
+                record = json.loads(text.decode("utf-8"))
+            except (ValueError, RecursionError) as error:
                 raise RecordError("format", f"not JSON: {error}", line) from None
             if not isinstance(record, dict):
                 raise RecordError("format", f"a record is a JSON object, this is {type(record).__name__}", line)
@@ -130,6 +124,11 @@ def _check_types(record: Mapping[str, Any], line: int | None = None) -> None:
         value = record[key]
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             raise RecordError(key, f"{value!r} is no {' or '.join(kind.__name__ for kind in types)}", line)
+    for key in ("match", "hand"):
+        if not 0 <= record[key] < 1 << 15:
+            raise RecordError(key, f"{record[key]} is no number of a {key}", line)
+    if any(abs(score) >= 1 << 30 for score in record["scores_before"] if type(score) is int):
+        raise RecordError("scores_before", "a score is beyond every match", line)
     for key in ("scores_before", "left", "delta", "scores_after", "tricks", "match_winners"):
         if not all(type(value) is int for value in record[key]):
             raise RecordError(key, "not a list of whole numbers", line)
@@ -140,7 +139,9 @@ def _check_types(record: Mapping[str, Any], line: int | None = None) -> None:
     if not all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str) for pair in pairs):
         raise RecordError("actions", "not a list of [seat, action]", line)
     reshuffles = record.get("reshuffles", [])
-    if not isinstance(reshuffles, list) or not all(isinstance(cards, list) for cards in reshuffles):
+    if not isinstance(reshuffles, list) or not all(
+        isinstance(cards, list) and all(isinstance(card, str) for card in cards) for cards in reshuffles
+    ):
         raise RecordError("reshuffles", "not a list of lists of cards", line)
 
 
@@ -178,12 +179,20 @@ def replay(record: Mapping[str, Any], line: int | None = None) -> Game:
             raise fault("actions", f"action {number}, {action} of seat {seat}: the hand is over")
         if seat != game.turn:
             raise fault("actions", f"action {number}, {action} of seat {seat}: it is seat {game.turn}'s turn")
+        order = None
         try:
             played = action_number(game.pack, action)
-            order = next(reshuffles, None) if game.needs_reshuffle(played) else None
+            if game.needs_reshuffle(played):
+                order = next(reshuffles, None)
+                if order is None:
+                    raise fault("reshuffles", f"action {number}, {action}: the order of the reshuffled pile is missing")
             game.play_number(played, order)
-        except (IllegalActionError, ValueError) as error:
+        except RecordError:
+            raise
+        except IllegalActionError as error:
             raise fault("actions", f"action {number}: {error}") from None
+        except ValueError as error:
+            raise fault("actions" if order is None else "reshuffles", f"action {number}: {error}") from None
     if not game.over:
         raise fault("actions", f"the hand is not over after {len(record['actions'])} actions")
     if next(reshuffles, None) is not None:
@@ -205,22 +214,30 @@ def replay_file(path: str | Path) -> int:
     before: tuple[Mapping[str, Any], Game] | None = None
     for line, record in read_records(path):
         game = replay(record, line)
-        if before is not None and record["match"] == before[0]["match"]:
-            last, previous = before
-            if previous.match_over:
-                raise RecordError("match", f"match {record['match']} was over", line)
-            expected = {
-                "hand": last["hand"] + 1,
-                "num_players": last["num_players"],
-                "dealer": previous.next_dealer,
-                "leader": previous.next_leader,
-                "scores_before": previous.scores,
-            }
-            for key, value in expected.items():
-                if record[key] != value:
-                    raise RecordError(key, f"{record[key]} should be {value} after the hand before", line)
-            if game.rules != previous.rules:
-                raise RecordError("rules", "other rules than in the hand before", line)
+        _check_order(before, record, game, line)
         before = record, game
         count += 1
     return count
+
+
+def _check_order(before: tuple[Mapping[str, Any], Game] | None, record: Mapping[str, Any], game: Game, line: int) -> None:
+    """Whether a hand follows on the one before it in the file: the next of its match, or the first of another."""
+    n = game.num_players
+    expected: dict[str, Any]
+    if before is not None and record["match"] == before[0]["match"]:
+        last, previous = before
+        if previous.match_over:
+            raise RecordError("match", f"match {record['match']} was over", line)
+        if game.rules != previous.rules:
+            raise RecordError("rules", "other rules than in the hand before", line)
+        expected = {"num_players": last["num_players"], "hand": last["hand"] + 1, "dealer": previous.next_dealer}
+        expected |= {"leader": previous.next_leader, "scores_before": previous.scores}
+    elif before is not None and not before[1].match_over:
+        raise RecordError("match", f"match {record['match']} begins before match {before[0]['match']} is over", line)
+    elif before is not None or record["hand"] == 0:
+        expected = {"hand": 0, "leader": (record["dealer"] + 1) % n, "scores_before": [0] * n}
+    else:
+        expected = {}  # the file begins in the middle of a match
+    for key, value in expected.items():
+        if record[key] != value:
+            raise RecordError(key, f"{record[key]} should be {value}", line)

@@ -42,13 +42,13 @@ def next_word(stream: Any) -> Any:
 @kernel
 def below(word: Any, bound: int) -> int:
     """A number in 0 .. bound-1 from the high half of 64 random bits; bound is under 2**31."""
-    return int(((word >> _HALF) * np.uint64(bound)) >> _HALF)
+    return np.int64(((word >> _HALF) * np.uint64(bound)) >> _HALF)
 
 
 @kernel
 def below_low(word: Any, bound: int) -> int:
     """The same from the low half."""
-    return int(((word & _LOW) * np.uint64(bound)) >> _HALF)
+    return np.int64(((word & _LOW) * np.uint64(bound)) >> _HALF)
 
 
 @kernel

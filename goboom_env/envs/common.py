@@ -9,7 +9,6 @@ from gymnasium import spaces
 
 from goboom_env.policies import make_seats
 from goboom_env.rules import Rules, get_rules
-from goboom_env.stepping import ASK_LEARNER
 from goboom_env.table import Table, check_choice
 
 ILLEGAL_ACTION = ("forfeit", "raise")
@@ -35,10 +34,3 @@ def build_table(
 def build_spaces(table: Table) -> tuple[spaces.Box, spaces.Discrete]:
     """Observation and action space of one table."""
     return spaces.Box(0, 1, (table.num_features,), np.uint8), spaces.Discrete(table.num_actions)
-
-
-def acting_seats(table: Table) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Seat that each table's observation and mask belong to."""
-    if table.learner >= 0:
-        return np.full(table.num_tables, table.learner, np.int64)
-    return np.where(table.rows["stop"] == ASK_LEARNER, table.states["turn"], table.rows["acted"]).astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goboom_env.actions import IllegalActionError
-from goboom_env.envs.common import acting_seats, build_spaces, build_table
+from goboom_env.envs.common import build_spaces, build_table
 from goboom_env.render.text import table_text
 from goboom_env.rules import Rules
 
@@ -120,7 +120,7 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
 
     def _info(self) -> dict[str, Any]:
         table = self._table
-        return {"action_mask": table.masks[0], "seat": table.learner if table.learner >= 0 else int(acting_seats(table)[0])}
+        return {"action_mask": table.masks[0], "seat": int(table.acting[0])}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, shape (actions,), bool, as sb3-contrib's MaskablePPO asks for them."""
@@ -132,4 +132,4 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
             gym.logger.warn('render needs an env made with render_mode="ansi"')
             return None
         table = self._table
-        return table_text(self.rules, table.pack, self.num_players, table.states[0], int(acting_seats(table)[0]))
+        return table_text(self.rules, table.pack, self.num_players, table.states[0], int(table.acting[0]))

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from goboom_env.actions import IllegalActionError
-from goboom_env.envs.common import acting_seats, build_spaces, build_table
+from goboom_env.envs.common import build_spaces, build_table
 from goboom_env.render.text import table_text
 from goboom_env.rules import Rules
 from goboom_env.stepping import DISABLED, NEXT_STEP, SAME_STEP
@@ -72,7 +72,6 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         self.single_observation_space, self.single_action_space = build_spaces(self._table)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._each = np.ones(num_envs, np.bool_)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -115,36 +114,32 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
                 raise IllegalActionError(refusal)
         table.step(actions)
         info = self._info()
-        if table.ended.any():
+        if table.num_ended:
             self._add_end(info)
         return table.observations, table.rewards, table.ended, np.zeros(self.num_envs, np.bool_), info
 
     def _info(self) -> dict[str, Any]:
-        table = self._table
-        return {"action_mask": table.masks, "_action_mask": self._each.copy(), "seat": acting_seats(table), "_seat": self._each.copy()}
+        each = np.ones(self.num_envs, np.bool_)
+        return {"action_mask": self._table.masks, "_action_mask": each, "seat": self._table.acting, "_seat": each}
 
     def _add_end(self, info: dict[str, Any]) -> None:
         """Add what is told of episodes that ended, in the places where Gymnasium's own vector envs put it."""
-        table, ended, n = self._table, self._table.ended, self.num_players
-        rows = table.rows
-        end = {
-            "payoffs": np.where(ended[:, None], rows["last_total"][:, :n], 0.0),
-            "scores": np.where(ended[:, None], rows["scores"][:, :n], 0),
-            "winner": np.where(ended, rows["winner"], 0).astype(np.int64),
-            "illegal_action": ended & (rows["illegal"] == 1),
-        }
-        for key in list(end):
-            end["_" + key] = ended.copy()
-        if self.autoreset_mode != AutoresetMode.SAME_STEP:
+        table, ended = self._table, self._table.ended.copy()
+        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+        end: dict[str, Any]
+        end, last_observations = table.ends(same_step)
+        if same_step:
+            observations, masks = np.empty(self.num_envs, object), np.zeros((self.num_envs, table.num_actions), np.int8)
+            for i, observation in zip(ended.nonzero()[0].tolist(), last_observations, strict=True):
+                observations[i] = observation
+                masks[i] = 1
+            end["action_mask"] = masks
+            end.update({"_" + key: ended for key in end})
+            info.update({"final_obs": observations, "_final_obs": ended, "final_info": end, "_final_info": ended})
+        else:
+            del end["seat"]
             info.update(end)
-            return
-        final = np.full(self.num_envs, None, object)
-        for i in np.flatnonzero(ended):
-            final[i] = table.last_observations[i].copy()
-        seats = rows["acted"] if table.learner < 0 else np.full(self.num_envs, table.learner)
-        end["action_mask"], end["_action_mask"] = np.where(ended[:, None], table.last_masks, np.int8(0)), ended.copy()
-        end["seat"], end["_seat"] = np.where(ended, seats, 0).astype(np.int64), ended.copy()
-        info.update({"final_obs": final, "_final_obs": ended.copy(), "final_info": end, "_final_info": ended.copy()})
+            info.update({"_" + key: ended for key in end})
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, shape (num_envs, actions), bool."""
@@ -155,5 +150,5 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         if self.render_mode != "ansi":
             gym.logger.warn('render needs an env made with render_mode="ansi"')
             return None
-        table, seats = self._table, acting_seats(self._table)
+        table, seats = self._table, self._table.acting
         return tuple(table_text(self.rules, table.pack, self.num_players, table.states[i], int(seats[i])) for i in range(self.num_envs))

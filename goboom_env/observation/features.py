@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goboom_env.engine.bits import bit
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.bits import bit, spread_bits
+from goboom_env.engine.jit import inlined, kernel
 from goboom_env.engine.kernels import DRAW_LEGAL, JOKER_LEGAL, PASS_LEGAL
-from goboom_env.engine.state import EACH_HAND, NONE, PASSED, ROUND, Records, compile_rules, pack_ranks
+from goboom_env.engine.state import EACH_HAND, NONE, ROUND, Records, compile_rules, pack_ranks
 from goboom_env.rules import Rules, get_rules
 
 VERSION = 1
@@ -30,13 +30,8 @@ FRESH_LEVELS = 3
 DRAW_LEVELS = 3
 """The same for the cards drawn in this turn."""
 
-_BYTES = np.array([sum((byte >> k & 1) << 8 * k for k in range(8)) for byte in range(256)], np.uint64)
-_BYTES_LITTLE_ENDIAN = int(np.array([1, 0, 0, 0, 0, 0, 0, 0], np.uint8).view(np.uint64)[0]) == 1
-if not _BYTES_LITTLE_ENDIAN:
-    _BYTES = _BYTES.byteswap()
 _SIZE_WORDS = np.array([(1 << sum(value >= low for low in SIZE_LEVELS)) - 1 for value in range(128)], np.uint64)
 _STOCK_WORDS = np.array([(1 << sum(value >= low for low in STOCK_LEVELS)) - 1 for value in range(129)], np.uint64)
-_EIGHT, _BYTE = np.uint64(8), np.uint64(255)
 _ZERO = np.uint64(0)
 
 
@@ -93,13 +88,14 @@ BITS = np.dtype([("words", np.uint64, 24)])
 
 
 @kernel
-def put(b: Any, at: int, word: Any, width: int) -> int:
-    """Write the `width` lowest bits, at most 64, of a word from bit `at` on; returns where the next begins."""
-    k, shift = at >> 6, at & 63
-    b["words"][k] |= word << np.uint64(shift)
-    if shift + width > 64:
-        b["words"][k + 1] = word >> np.uint64(64 - shift)
-    return at + width
+def put(b: Any, k: int, pending: Any, filled: int, word: Any, width: int) -> tuple[int, Any, int]:
+    """Append the `width` lowest bits, at most 64, of a word; `pending` holds the first `filled` bits of word k to come."""
+    pending |= word << np.uint64(filled)
+    if filled + width < 64:
+        return k, pending, filled + width
+    b["words"][k] = pending
+    # Two shifts, since one by 64 is undefined.
+    return k + 1, (word >> np.uint64(1)) >> np.uint64(63 - filled), filled + width - 64
 
 
 @kernel
@@ -109,87 +105,73 @@ def thermometer(value: int, levels: int) -> Any:
 
 
 @kernel
-def pack_features(t: Any, v: Any, b: Any) -> int:
-    """Write the features of a view as bits; returns their number, padding included."""
+def pack_features(t: Any, v: Any, b: Any) -> None:
+    """Write the features of a view as bits."""
     n, cards, traits = int(t["num_players"]), int(t["cards"]), 4 + int(t["num_ranks"])
     jokers = int(t["jokers"])
     two = t["copies"] == 2
-    for k in range(len(b["words"])):
-        b["words"][k] = _ZERO
-    at = np.int64(0)
-    at = put(b, at, v["hand"], cards)
+    k, pending, filled = np.int64(0), _ZERO, np.int64(0)
+    k, pending, filled = put(b, k, pending, filled, v["hand"], cards)
     if two:
-        at = put(b, at, v["hand2"], cards)
+        k, pending, filled = put(b, k, pending, filled, v["hand2"], cards)
     if jokers > 0:
-        at = put(b, at, thermometer(int(v["jokers"]), jokers), jokers)
-    at = put(b, at, v["legal"], cards)
+        k, pending, filled = put(b, k, pending, filled, thermometer(int(v["jokers"]), jokers), jokers)
+    k, pending, filled = put(b, k, pending, filled, v["legal"], cards)
     more = int(v["legal_more"])
     flags = (more & DRAW_LEGAL) // DRAW_LEGAL + 2 * ((more & PASS_LEGAL) // PASS_LEGAL)
     if jokers > 0:
         flags = 2 * flags + (more & JOKER_LEGAL)
-        at = put(b, at, np.uint64(flags), np.int64(3))
+        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), np.int64(3))
     else:
-        at = put(b, at, np.uint64(flags), np.int64(2))
+        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), np.int64(2))
     word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][int(v["match"])])
-    at = put(b, at, word, traits)
+    k, pending, filled = put(b, k, pending, filled, word, traits)
     if not t["pile"]:
         word = _ZERO if v["best"] == NONE else np.uint64(t["traits"][int(v["best"])])
-        at = put(b, at, word, traits)
+        k, pending, filled = put(b, k, pending, filled, word, traits)
         word = _ZERO if v["best_seat"] == NONE else bit(int(v["best_seat"]))
-        at = put(b, at, word, n)
-        acted, passed = _ZERO, _ZERO
-        for seat in range(n):
-            if v["trick"][seat] != NONE:
-                acted |= bit(seat)
-                if v["trick"][seat] == PASSED:
-                    passed |= bit(seat)
-        at = put(b, at, acted | passed << np.uint64(n), 2 * n)
-    at = put(b, at, v["seen"], cards)
+        k, pending, filled = put(b, k, pending, filled, word, n)
+        k, pending, filled = put(b, k, pending, filled, np.uint64(v["acted"]) | np.uint64(v["passed"]) << np.uint64(n), 2 * n)
+    k, pending, filled = put(b, k, pending, filled, v["seen"], cards)
     if two:
-        at = put(b, at, v["seen2"], cards)
+        k, pending, filled = put(b, k, pending, filled, v["seen2"], cards)
     if jokers > 0:
-        at = put(b, at, thermometer(int(v["jokers_seen"]), jokers), jokers)
+        k, pending, filled = put(b, k, pending, filled, thermometer(int(v["jokers_seen"]), jokers), jokers)
     for seat in range(n):
-        at = put(b, at, _SIZE_WORDS[int(v["size"][seat])], np.int64(8))
-    at = put(b, at, _STOCK_WORDS[int(v["stock"])], np.int64(8))
+        k, pending, filled = put(b, k, pending, filled, _SIZE_WORDS[int(v["size"][seat])], np.int64(8))
+    k, pending, filled = put(b, k, pending, filled, _STOCK_WORDS[int(v["stock"])], np.int64(8))
     for seat in range(1, n):
-        at = put(b, at, np.uint64(v["lack"][seat]), traits)
+        k, pending, filled = put(b, k, pending, filled, np.uint64(v["lack"][seat]), traits)
     if t["pile"]:
         for seat in range(1, n):
             word = thermometer(int(v["fresh"][seat]), np.int64(FRESH_LEVELS))
-            at = put(b, at, word, np.int64(FRESH_LEVELS))
-    at = put(b, at, thermometer(int(v["draws"]), np.int64(DRAW_LEVELS)), np.int64(DRAW_LEVELS))
+            k, pending, filled = put(b, k, pending, filled, word, np.int64(FRESH_LEVELS))
+    k, pending, filled = put(b, k, pending, filled, thermometer(int(v["draws"]), np.int64(DRAW_LEVELS)), np.int64(DRAW_LEVELS))
     if t["match_end"] != EACH_HAND:
-        at = put(b, at, bit(int(v["dealer"])), n)
+        k, pending, filled = put(b, k, pending, filled, bit(int(v["dealer"])), n)
         whole = 200 if t["match_end"] == ROUND else int(t["target"])
         for seat in range(n):
-            word = thermometer(int(v["score"][seat]) * SCORE_LEVELS // whole, np.int64(SCORE_LEVELS))
-            at = put(b, at, word, np.int64(SCORE_LEVELS))
+            score = int(v["score"][seat])
+            word = thermometer(score * SCORE_LEVELS // whole, np.int64(SCORE_LEVELS)) if score > 0 else _ZERO
+            k, pending, filled = put(b, k, pending, filled, word, np.int64(SCORE_LEVELS))
     if t["match_end"] == ROUND:
-        at = put(b, at, bit(min(int(v["hand_number"]), n - 1)), n)
-    return (at + 7) & ~7
+        k, pending, filled = put(b, k, pending, filled, bit(min(int(v["hand_number"]), n - 1)), n)
+    b["words"][k] = pending
 
 
-@kernel
-def write(t: Any, v: Any, b: Any, out: Any, row: int) -> None:
-    """Write the features of a view into a row of `out`, the observations seen as 64-bit words, a word for eight features."""
-    count = pack_features(t, v, b)
-    k = 0
-    while k * 8 < count:
-        word = b["words"][k >> 3]
-        for byte in range(min(8, (count >> 3) - k)):
-            out[row, k + byte] = _BYTES[np.int64(word & _BYTE)]
-            word >>= _EIGHT
-        k += 8
+@inlined
+def expand(b: Any, out: Any, row: int) -> None:
+    """Write packed features as bytes into a row of `out`, observations of shape (k, features)."""
+    width = out.shape[1]
+    for k in range((width + 63) >> 6):
+        spread_bits(out, row * width + 64 * k, b["words"][k], min(width - 64 * k, 64))
 
 
-@kernel
-def write_mask(t: Any, v: Any, masks: Any, row: int) -> None:
-    """Write the legal actions of a view as 0 and 1 into a row of int8 masks."""
+@inlined
+def write_mask(t: Any, legal: Any, more: int, masks: Any, row: int) -> None:
+    """Write legal actions, as `kernels.legal` gives them, as 0 and 1 into a row of contiguous int8 masks."""
     cards, types = int(t["cards"]), int(t["types"])
-    legal, more = v["legal"], int(v["legal_more"])
-    for card in range(cards):
-        masks[row, card] = np.int64(legal >> np.uint64(card)) & 1
+    spread_bits(masks, row * masks.shape[1], legal, cards)
     if types > cards:
         masks[row, cards] = more & JOKER_LEGAL
     masks[row, types] = (more & DRAW_LEGAL) // DRAW_LEGAL
@@ -199,9 +181,12 @@ def write_mask(t: Any, v: Any, masks: Any, row: int) -> None:
 @kernel
 def write_all(tables: Any, views: Any, bits: Any, out: Any, masks: Any) -> None:
     """Features and masks of every view."""
+    t, b = tables[0], bits[0]
     for j in range(len(views)):
-        write(tables[0], views[j], bits[0], out, j)
-        write_mask(tables[0], views[j], masks, j)
+        v = views[j]
+        pack_features(t, v, b)
+        expand(b, out, j)
+        write_mask(t, v["legal"], int(v["legal_more"]), masks, j)
 
 
 def encode(rules: str | Rules, num_players: int, views: Records) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
@@ -209,5 +194,5 @@ def encode(rules: str | Rules, num_players: int, views: Records) -> tuple[NDArra
     tables = compile_rules(get_rules(rules), num_players)
     observations = np.empty((len(views), size(rules, num_players)), np.uint8)
     masks = np.empty((len(views), int(tables[0]["types"]) + 2), np.int8)
-    write_all(tables, views, np.zeros(1, BITS), observations.view(np.uint64), masks)
+    write_all(tables, views, np.zeros(1, BITS), observations, masks)
     return observations, masks

@@ -13,7 +13,7 @@ import numpy as np
 from goboom_env.engine.bits import EMPTY
 from goboom_env.engine.jit import kernel
 from goboom_env.engine.kernels import legal
-from goboom_env.engine.state import NONE, Records
+from goboom_env.engine.state import NONE, PASSED, Records
 from goboom_env.rules import MAX_PLAYERS
 
 VIEW = np.dtype(
@@ -40,6 +40,8 @@ VIEW = np.dtype(
         ("dealer", np.int8),
         ("seat", np.int8),  # absolute number of the viewing seat
         ("tricks", np.int8),  # tricks finished in this hand
+        ("acted", np.int16),  # seats that played or sat out in this trick, seat k as bit k
+        ("passed", np.int16),  # those of them that sat out
         ("size", np.int8, MAX_PLAYERS),  # cards in each hand
         ("fresh", np.int8, MAX_PLAYERS),  # cards of a hand that `lack` says nothing of
         ("trick", np.int8, MAX_PLAYERS),  # type played to this trick, PASSED, or NONE before the seat's turn
@@ -82,13 +84,21 @@ def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     v["seat"] = seat
     v["tricks"] = s["tricks"]
     other = seat
+    acted, passed = np.int64(0), np.int64(0)
     for k in range(n):
+        played = int(s["trick"][other])
+        if played != NONE:
+            acted |= np.int64(1) << k
+        if played == PASSED:
+            passed |= np.int64(1) << k
+        v["trick"][k] = played
         v["lack"][k] = s["lack"][other]
         v["score"][k] = s["score"][other]
         v["size"][k] = s["size"][other]
         v["fresh"][k] = s["fresh"][other]
-        v["trick"][k] = s["trick"][other]
         other = other + 1 if other + 1 < n else 0
+    v["acted"] = acted
+    v["passed"] = passed
 
 
 @kernel

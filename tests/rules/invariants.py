@@ -99,7 +99,7 @@ def check_hands(tables: Any, states: Any, count: int, views: Any, bits: Any, mas
                 return CONSERVED
             seat = int(s["turn"])
             cut(t, s, seat, views[0])
-            write_mask(t, views[0], masks, 0)
+            write_mask(t, views[0]["legal"], int(views[0]["legal_more"]), masks, 0)
             legal = 0
             for action in range(-2, actions + 2):
                 expected = 0 <= action < actions and masks[0, max(0, min(action, actions - 1))] == 1
@@ -147,5 +147,6 @@ def same_view(a: Any, b: Any) -> bool:
     same = same and a["drawn"] == b["drawn"] and a["draws"] == b["draws"] and a["turn"] == b["turn"] and a["best_seat"] == b["best_seat"]
     for seat in range(len(a["size"])):
         same = same and a["size"][seat] == b["size"][seat] and a["lack"][seat] == b["lack"][seat] and a["fresh"][seat] == b["fresh"][seat]
-        same = same and a["trick"][seat] == b["trick"][seat] and a["score"][seat] == b["score"][seat]
+        same = same and a["trick"][seat] == b["trick"][seat] and a["acted"] == b["acted"] and a["passed"] == b["passed"]
+        same = same and a["score"][seat] == b["score"][seat]
     return bool(same)

@@ -474,6 +474,18 @@ def test_one_card_drawn_may_be_played_on_a_pile(drawn: str, legal: list[str]) ->
     assert play(game, "0:PASS").turn == 1
 
 
+@pytest.mark.parametrize(("drawn", "legal"), [("AD", ["AD", "PASS"]), ("9D", ["PASS"])])
+def test_ace_drawn_as_the_one_card_may_be_played_and_an_ace_held_before_may_not(drawn: str, legal: list[str]) -> None:
+    rules = replace(ACES, draw="one_may_play")
+    assert play(position(rules, "AC 3H / 8C / 9C", f"{drawn} 4H", top="6S"), "0:DRAW").legal() == legal
+
+
+def test_joker_held_may_be_played_between_draws_but_a_match_drawn_must_be() -> None:
+    game = play(position(replace(JOKERS, draw="until"), "JK 9D / 8C / 9C", "2H 6C 4H", top="6S"), "0:DRAW")
+    assert game.legal() == ["JK", "DRAW"]
+    assert play(game, "0:DRAW").legal() == ["6C"]
+
+
 def test_draw_one_ends_the_turn_in_a_trick_too() -> None:
     game = play(position(replace(CLASSIC, draw="one"), "9H 2C / 3C 4S / 7H 8D", "5H 6H"), "0:9H 1:DRAW")
     assert (game.turn, game.legal()) == (2, ["7H"])
@@ -572,7 +584,6 @@ def test_play_that_leaves_nobody_a_card_to_play_blocks_the_hand() -> None:
 
 
 def test_position_in_which_nobody_can_go_on_is_over() -> None:
-    # FAULT: Game.from_position asks the seat to pass. Decision 4: an empty stock and no legal card end the hand.
     assert position(JOKERS, "2H / 4H / 3C", top="6S").over
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="u
 CASE_KEYS = {"id", "note", "rules", "overrides", "hands", "stock", "to_play", "top", "script", "expect"}
 
 # What a key of `expect` names, once all actions are taken. `legal` and `then` come before, `scores_before` is given.
-Readers = Mapping[str, Callable[[Any], Any]]
+Readers = dict[str, Callable[[Any], Any]]
 GAME: Readers = {
     "trick_winner": lambda game: game.tricks[-1],
     "to_play": lambda game: game.turn,
