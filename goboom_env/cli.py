@@ -38,7 +38,7 @@ def _replay(options: argparse.Namespace) -> int:
         count = replay_file(options.file)
     except RecordError as error:
         print(f"{options.file}: {error}", file=sys.stderr)
-        return 2 if error.key == "format" else 1
+        return 2 if error.key == "format" and error.line == 1 else 1  # a first line of another format: no file of records
     print(f"hands {count}, faults 0")
     return 0
 

@@ -41,8 +41,13 @@ _PILE_ONLY = ("aces", "ace_must_match", "after_boom", "boom_on_last", "reshuffle
 def nearest(word: object, known: Iterable[str]) -> str:
     """`"; did you mean 'x'?"` for the known word closest to a wrong one, else the list of all."""
     words = sorted(known)
-    close = difflib.get_close_matches(str(word), words, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(words)}"
+    return near_miss(word, words) or f"; known: {', '.join(words)}"
+
+
+def near_miss(word: object, known: Iterable[str]) -> str:
+    """`"; did you mean 'x'?"`, or nothing where no known word is close."""
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,8 @@ class Rules:
         after_boom: Pile family. What the next seat must match: the card `under` the joker, or `any`thing. A booming ace is
             itself the card to match under `under`.
         boom_on_last: Pile family. A boom card played as the last of a hand makes the others draw before scoring.
-        reshuffle: Pile family. When a draw needs more cards than the stock holds, all of the pile but the card to match is
-            shuffled and put under the stock.
+        reshuffle: Pile family. When a draw, or a boom about to be played, needs more cards than the stock holds, all of the
+            pile but the card to match is shuffled and put under the stock.
         turn_limit: With `reshuffle`, the number of actions after which a hand counts as blocked.
         blocked: Pile family. Scoring of a hand in which nobody can go on. `own`: each seat its own cards. `difference`: the
             unique lowest hand gets the difference to each other hand, nobody anything when the lowest is tied. `void`: no
@@ -119,7 +124,7 @@ class Rules:
             if field.name in CHOICES:
                 if value not in CHOICES[field.name]:
                     known = [str(word) for word in CHOICES[field.name]]
-                    raise ValueError(f"{field.name}={value!r} is not one of {', '.join(known)}{nearest(value, known)}")
+                    raise ValueError(f"{field.name}={value!r} is not one of {', '.join(known)}{near_miss(value, known)}")
             elif isinstance(default, bool):
                 if not isinstance(value, bool):
                     raise ValueError(f"{field.name}={value!r} must be True or False")
@@ -158,6 +163,8 @@ class Rules:
                 f"packs start at {starts} players: write (n, Pack) pairs with rising n, "
                 f"the first at or below min_players={self.min_players}"
             )
+        if self.turn_limit != 1000 and not self.reshuffle:
+            raise ValueError(f"turn_limit={self.turn_limit} needs reshuffle=True")
         if self.draw_limit and self.draw != "until":
             raise ValueError(f'draw_limit={self.draw_limit} needs draw="until", got draw={self.draw!r}')
 

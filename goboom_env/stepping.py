@@ -19,7 +19,7 @@ from goboom_env.policies.scripted import choose
 from goboom_env.rules import MAX_PLAYERS
 
 LEARNER = -1
-"""In `seating`: the caller plays the seat."""
+"""In place of a policy's number: the caller plays the seat."""
 
 NEXT_STEP, SAME_STEP, DISABLED = 0, 1, 2
 """`autoreset`, as `gymnasium.vector.AutoresetMode` defines it."""

@@ -18,7 +18,7 @@ from goboom_env.engine.state import compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import new_views
 from goboom_env.policies import Policy
-from goboom_env.rules import Rules, get_rules, nearest
+from goboom_env.rules import Rules, get_rules, near_miss
 
 Seat = Sequence[tuple[Policy, float]] | None
 """Policies of a seat with the shares in which they are drawn each episode, or None for the learner."""
@@ -32,7 +32,7 @@ EPISODES, REWARDS, FORCED = ("hand", "match"), ("score", "win"), ("auto", "ask")
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
     """`ValueError` with the nearest known word for an option that is none of them."""
     if value not in known:
-        raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}{nearest(value, known)}")
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(known)}{near_miss(value, known)}")
 
 
 class Table:

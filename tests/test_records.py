@@ -211,13 +211,10 @@ def test_wrong_type_is_named(key: str, value: object) -> None:
         ("deck", ["2C"] * 52),
         ("deck", ["JK"] * 52),
         ("reshuffles", [["7D"]]),
-        # FAULT: the key named is `deck`, since an OverflowError does not say what overflowed.
         ("hand", 10**10),
         ("scores_before", [10**12, 0, 0, 0]),
-        # FAULT: hands and matches are numbered from 0; a negative number passes.
         ("hand", -1),
         ("match", -1),
-        # FAULT: AttributeError, IndexError and TypeError escape from replay, in the command as a traceback.
         ("rules", {"packs": [[2, {"cards": [7], "copies": 1, "jokers": 0}]]}),
         ("rules", {"packs": [[float("nan"), {"cards": ["7D"], "copies": 1, "jokers": 0}]]}),
         ("rules", {"packs": [[2, {"cards": list(PRESETS["classic"].pack_for(4).cards), "copies": 1.0, "jokers": 0}]]}),
@@ -248,7 +245,6 @@ def test_actions_that_do_not_fit_the_hand_are_named(change: Any) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        # FAULT: a missing reshuffle is made up, a wrong one is named `actions`, and a number as card is an AttributeError.
         lambda order: [],
         lambda order: [order[:-1]],
         lambda order: [[order[0]] * len(order)],
@@ -393,9 +389,7 @@ def test_foreign_file_is_refused_at_its_first_line(tmp_path: Path, junk: bytes) 
     [
         b"{",
         b"\n",
-        # FAULT: the first line is named, since the file is decoded in blocks of several lines.
         b"\x89PNG\r\n\x1a\n",
-        # FAULT: a number of more than 4300 digits is a plain ValueError of `json`, which names neither line nor key.
         b'{"format": ' + b"1" * 5000 + b"}",
     ],
     ids=lambda junk: repr(junk[:12]),
@@ -470,9 +464,6 @@ def test_match_that_goes_on_after_its_end_is_named(tmp_path: Path) -> None:
     *_, last = recorded("jokers", 3, matches=1)
     assert last["match_over"]
     assert line_of_fault(write_lines(tmp_path / "on", [last, last])) == (2, "match")
-
-
-# FAULT: a hand is compared with the one before only where both have the same match number.
 
 
 @pytest.mark.parametrize("order", [[0, 3, 4, 5], [0, 3, 1], [0, 1, 2, 0]])

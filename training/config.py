@@ -40,7 +40,7 @@ class TrainConfig:
         checkpoint_every: Decisions between checkpoints.
         eval_every: Decisions between evaluations during training.
         eval_against: Opponents of those evaluations and of the last.
-        eval_hands: Hands against each of them.
+        eval_hands: Hands, or with `episode: match` matches, against each of them.
         num_threads: Threads of torch and of the environment; small networks are slower with more than one.
         output: Folder of the run.
     """

@@ -23,10 +23,10 @@ def print_table(results: Sequence[Comparison]) -> None:
     if not results:
         return
     first = results[0]
-    unit = "hand" if first.episode == "hand" else "match"
+    unit, units = ("hand", "hands") if first.episode == "hand" else ("match", "matches")
     print(f"{first.policy} on {first.rules}, {first.num_players} seats; an equal player wins {1 / first.num_players:.3f} and scores 0")
     width = max(len("against"), *(len(result.field) for result in results))
-    print(f"{'against':<{width}}  win share  95 % interval     points a {unit}  95 % interval       {unit}s")
+    print(f"{'against':<{width}}  win share  95 % interval     points a {unit}  95 % interval       {units}")
     for result in results:
         low, high = result.win_interval
         points_low, points_high = result.points_interval

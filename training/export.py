@@ -17,7 +17,7 @@ PACKAGES = ("gymnasium", "numpy", "stable_baselines3", "sb3_contrib", "torch")
 
 
 def export_policy(model: MaskablePPO, config: TrainConfig, summary: dict[str, Any] | None = None) -> NetworkPolicy:
-    """The model's network as a policy; `summary` says how training went."""
+    """The network of a model that `training.train.make_model` built, as a policy; `summary` says how training went."""
     policy = model.policy
     modules = [*torch.nn.Module.modules(policy.features_extractor), policy.action_net]
     layers = [

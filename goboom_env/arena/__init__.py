@@ -1,4 +1,4 @@
-"""Play between policies: recording, paired evaluation, reports."""
+"""Play between policies: recording, and paired evaluation."""
 
 from goboom_env.arena.match import Comparison, compare
 

@@ -1,4 +1,7 @@
-"""Paired evaluation: each deal is played in every rotation of the seats with the same cards and streams, so luck cancels."""
+"""Paired evaluation: each deal is played in every rotation of the seats with the same cards and streams, so luck cancels.
+
+In matches the first hand is so paired; later ones follow from how it was played.
+"""
 
 from __future__ import annotations
 

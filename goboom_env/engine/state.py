@@ -93,12 +93,13 @@ TABLES = np.dtype(
         for name in (
             *("num_players", "cards", "types", "num_ranks", "copies", "jokers", "pack_size", "hand_size", "pile"),
             *("match_last", "winner_any", "draw", "draw_limit", "renege", "finish_trick", "after_boom_any", "boom_on_last"),
-            *("reshuffle", "turn_limit", "blocked", "scoring", "match_end", "target", "last_trick_leads", "max_points"),
+            *("reshuffle", "turn_limit", "blocked", "scoring", "match_end", "target", "last_trick_leads", "max_points", "fresh_cards"),
         )
     ],
     align=True,
 )
-"""`cards` counts the types without the joker, `types` with it; words of a `Rules` field are their position in `CHOICES`."""
+"""`cards` counts the types without the joker, `types` with it; words of a `Rules` field are their position in `CHOICES`;
+`fresh_cards` says that a hand may hold cards which public inference says nothing of."""
 
 UNTIL, ONE_DRAW, MAY_PLAY = 0, 1, 2
 RENEGE_DRAW, RENEGE_PASS = 1, 2
@@ -174,6 +175,7 @@ def compile_rules(rules: Rules, num_players: int) -> Records:
         "after_boom_any": rules.after_boom == "any",
         "last_trick_leads": rules.next_lead == "last_trick",
         "blocked": CHOICES["blocked"].index(blocked),
+        "fresh_cards": rules.family == "pile" or rules.draw != "until" or rules.renege == "draw",
         "max_points": int(row["points"][deck].sum()),
     }
     for name in ("draw", "renege", "scoring", "match_end"):

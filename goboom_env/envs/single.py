@@ -34,8 +34,8 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
     `goboom_env.observation.layout(rules, num_players)` gives name and slice of each section.
 
     ## Starting State
-    A shuffled deal. The dealer, so the learner's position, is drawn each episode. If a hand ends before the learner had a
-    choice, another is dealt.
+    A shuffled deal. The dealer, so the learner's position, is drawn each episode. If an episode ends before the
+    learner had a choice, another begins.
 
     ## Rewards
     `reward="score"`: own points less the mean of the others', penalties counted negative, divided by 100, when a hand ends.
@@ -49,7 +49,7 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
 
     ## Information
     Always `action_mask` and `seat`, the seat they belong to. At the end `payoffs` and `scores` of each seat, shape (n,),
-    `winner`, the seat that won the last hand or -1, and `illegal_action`, whether the episode was forfeited.
+    `winner`, the seat that went out in the last hand or -1, and `illegal_action`, whether the episode was forfeited.
 
     ## Arguments
     Args:

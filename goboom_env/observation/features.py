@@ -26,7 +26,7 @@ STOCK_LEVELS = (1, 2, 4, 8, 12, 18, 26, 40)
 SCORE_LEVELS = 6
 """A score as a thermometer: feature k of 6 is set from k + 1 sixths of the target on (of 200 points without a target)."""
 FRESH_LEVELS = 3
-"""Pile family: features for 1, 2, and 3 or more cards of a hand that its `lack` says nothing of."""
+"""Where a hand may hold cards that its `lack` says nothing of: features for 1, 2, and 3 or more of them."""
 DRAW_LEVELS = 3
 """The same for the cards drawn in this turn."""
 
@@ -63,7 +63,7 @@ def layout(rules: str | Rules, num_players: int) -> dict[str, slice]:
         "size": num_players * len(SIZE_LEVELS),
         "stock": len(STOCK_LEVELS),
         "lack": (num_players - 1) * traits,
-        "fresh": (num_players - 1) * FRESH_LEVELS if pile else 0,
+        "fresh": (num_players - 1) * FRESH_LEVELS if compile_rules(rules, num_players)[0]["fresh_cards"] else 0,
         "draws": DRAW_LEVELS,
         "dealer": 0 if rules.match_end == "hand" else num_players,
         "score": 0 if rules.match_end == "hand" else num_players * SCORE_LEVELS,
@@ -142,7 +142,7 @@ def pack_features(t: Any, v: Any, b: Any) -> None:
     k, pending, filled = put(b, k, pending, filled, _STOCK_WORDS[int(v["stock"])], np.int64(8))
     for seat in range(1, n):
         k, pending, filled = put(b, k, pending, filled, np.uint64(v["lack"][seat]), traits)
-    if t["pile"]:
+    if t["fresh_cards"]:
         for seat in range(1, n):
             word = thermometer(int(v["fresh"][seat]), np.int64(FRESH_LEVELS))
             k, pending, filled = put(b, k, pending, filled, word, np.int64(FRESH_LEVELS))

@@ -114,6 +114,9 @@ class NetworkPolicy(Policy):
         """
         mine = _describe(self.rules, self.num_players, self.metadata["observation_version"])
         table = _describe(rules, num_players, features.VERSION)
+        if mine == table and self.rules != rules:
+            fields = [key for key, value in rules.to_dict().items() if value != self.rules.to_dict()[key]]
+            table += f" that differ in {', '.join(fields)}"
         if (self.rules, self.num_players, self.metadata["observation_version"]) != (rules, num_players, features.VERSION):
             raise ValueError(f"policy {self.name!r} was trained for {mine}, this table is {table}")
         return self

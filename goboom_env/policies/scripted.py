@@ -1,6 +1,6 @@
 """Rule bots, compiled: one function that scores the legal cards of a VIEW for each bot.
 
-Every bot plays a card when it can, draws when it cannot, and passes last. Ties go to the higher card number.
+Every bot plays a card when it can, draws when it cannot, and passes last. Ties go to the higher card number, and from a joker to the card.
 """
 
 from __future__ import annotations

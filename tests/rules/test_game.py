@@ -71,9 +71,7 @@ def face(game: Game) -> dict[str, Any]:
         (pile_position, "", "PASS", "can play or draw", "JK, DRAW"),
         (pile_position, "DRAW", "JK", "does not hold", "DRAW"),
         (partial(pile_position, ""), "", "DRAW", "stock is empty", "JK"),
-        # FAULT: the refusal says that 7C may be played, which does not match 9H either; only DRAW is legal.
         (trick_position, "9H DRAW", "4S", "neither suit nor rank of 9H", "DRAW"),
-        # FAULT: the three refusals below do not say what is legal, as IllegalActionError promises.
         (trick_position, "", "hello", "not a card", "2C, 9H"),
         (trick_position, "", "", "not a card", "2C, 9H"),
         (trick_position, "", "JK", "this pack has no JK", "2C, 9H"),
