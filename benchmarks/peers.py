@@ -25,10 +25,10 @@ PACKAGES = ("goboom_env", "open_spiel", "rlcard", "pettingzoo", "pgx", "pufferli
 def open_spiel(observe: bool) -> Case:
     """`pyspiel` crazy_eights at four seats, stepped from Python."""
     import pyspiel
+    from open_spiel.python.observation import make_observation
 
     game = pyspiel.load_game("crazy_eights(players=4)")
-    observer = game.make_observer(pyspiel.IIGObservationType(perfect_recall=False), {})
-    buffer = pyspiel._Observation(game, observer) if observe else None  # refills one NumPy buffer: OpenSpiel's fastest way
+    buffer = make_observation(game) if observe else None  # refills one NumPy buffer: OpenSpiel's fastest way
     rng = random.Random(0)
 
     def case() -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64
 
 from goboom_env.engine import kernels
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import next_word
 from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PENALTY, PLAYING, SETTLE
 from goboom_env.observation.features import expand, pack_features, write_mask
@@ -74,12 +75,12 @@ OPTIONS = np.dtype(
 @kernel
 def score_payoff(t: Any, points: Any, seat: int) -> float:
     """Own points less the mean of the others', penalties counted negative, divided by 100."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     others = 0
     for other in range(n):
         if other != seat:
-            others += int(points[other])
-    value = (int(points[seat]) - others / (n - 1)) / 100.0
+            others += int64(points[other])
+    value = (int64(points[seat]) - others / (n - 1)) / 100.0
     return -value if t["scoring"] == PENALTY else value
 
 
@@ -87,7 +88,7 @@ def score_payoff(t: Any, points: Any, seat: int) -> float:
 def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
     """Payoff of a seat from the hand, or with win rewards in a match from the match, that just ended."""
     if o["win_reward"]:
-        n = int(t["num_players"])
+        n = int64(t["num_players"])
         if o["match_episodes"]:
             if s["status"] != MATCH_OVER:
                 return 0.0
@@ -105,10 +106,10 @@ def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
 @kernel
 def worst_payoff(t: Any, win_reward: int) -> float:
     """A payoff that no hand goes below: every point of the pack lost, as the scoring counts it."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     if win_reward:
         return -1.0 / (n - 1)
-    whole = int(t["max_points"]) / 100.0
+    whole = int64(t["max_points"]) / 100.0
     if t["scoring"] == SETTLE:
         return -whole * n / (n - 1)
     if t["scoring"] == COLLECT and not (t["pile"] and t["blocked"] == OWN):
@@ -119,15 +120,15 @@ def worst_payoff(t: Any, win_reward: int) -> float:
 @kernel
 def begin(t: Any, o: Any, s: Any, row: Any) -> None:
     """Clear scores and payoffs for an episode and draw its dealer and its opponents. Deal next."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     kernels.start_match(t, s)
     if o["mixed"]:
         for seat in range(n):
-            share = np.int64(next_word(s["policy_stream"]) >> np.uint64(11)) / 9007199254740992.0
+            share = int64(next_word(s["policy_stream"]) >> np.uint64(11)) / 9007199254740992.0
             k = 0
             while share >= o["share"][seat, k]:
                 k += 1
-            policy = int(o["mix"][seat, k])
+            policy = int64(o["mix"][seat, k])
             row["policy"][seat] = policy
             row["code"][seat] = o["code"][policy] if policy >= 0 else -1
     row["needs_reset"] = False
@@ -140,7 +141,7 @@ def begin(t: Any, o: Any, s: Any, row: Any) -> None:
 def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
     """Take an action, unless it is -1, and run the table until the learner or a policy outside compiled code must choose,
     or the episode is over. A table that `needs_reset` begins its next episode."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     while True:
         if row["needs_reset"] or s["status"] != PLAYING:
             restart = bool(row["needs_reset"])
@@ -162,9 +163,9 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
             continue
         if action < 0:
             cards, more = kernels.legal(t, s)
-            seat = int(s["turn"])
+            seat = int64(s["turn"])
             action = kernels.only_action(t, cards, more)
-            policy = int(row["policy"][seat])
+            policy = int64(row["policy"][seat])
             if action < 0 or (policy < 0 and not o["auto"]):
                 row["cards"] = cards
                 row["more"] = more
@@ -176,7 +177,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
                     row["asked"] = policy
                     return
                 cut_with(t, s, seat, cards, more, v)
-                action = choose(int(row["code"][seat]), t, v, next_word(s["policy_stream"]))
+                action = choose(int64(row["code"][seat]), t, v, next_word(s["policy_stream"]))
         kernels.apply(t, s, action)
         action = -1
 
@@ -184,14 +185,14 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
 @kernel
 def forfeit_payoff(t: Any, s: Any, o: Any, seat: int) -> float:
     """What a seat gets when the seat to act forfeits."""
-    worst = worst_payoff(t, int(o["win_reward"]))
-    return worst if seat == int(s["turn"]) else -worst / (int(t["num_players"]) - 1)
+    worst = worst_payoff(t, int64(o["win_reward"]))
+    return worst if seat == int64(s["turn"]) else -worst / (int64(t["num_players"]) - 1)
 
 
 @kernel
 def forfeit(t: Any, o: Any, s: Any, row: Any) -> None:
     """End the episode at the worst payoff for the seat to act; the others share what it loses."""
-    for seat in range(int(t["num_players"])):
+    for seat in range(int64(t["num_players"])):
         row["payoff"][seat] += forfeit_payoff(t, s, o, seat)
     row["illegal"] = FORFEIT
     row["stop"] = DONE
@@ -203,7 +204,7 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
     row["ended"] = True
     row["needs_reset"] = True
     row["winner"] = s["winner"]
-    for seat in range(int(t["num_players"])):
+    for seat in range(int64(t["num_players"])):
         if row["illegal"] == FORFEIT:
             total = forfeit_payoff(t, s, o, seat)
             if not o["win_reward"]:
@@ -214,26 +215,26 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
         row["scores"][seat] = s["score"][seat]
 
 
-@kernel
+@hot
 def deliver(t: Any, o: Any, row: Any) -> float:
     """The reward of this step: what the learner's seat, or the seat that acted, was paid since the last reward."""
-    reward = row["payoff"][int(o["learner"]) if o["learner"] >= 0 else int(row["acted"])]
+    reward = row["payoff"][int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])]
     row["delivered"] = True
-    for seat in range(int(t["num_players"])):
+    for seat in range(int64(t["num_players"])):
         row["payoff"][seat] = 0.0
     return reward
 
 
-@kernel
+@hot
 def observe(t: Any, o: Any, s: Any, row: Any, v: Any) -> None:
     """The learner's view: of the seat to act, or after an episode, where nothing is legal, of the seat that acted last."""
-    seat = int(s["turn"])
+    seat = int64(s["turn"])
     done = row["stop"] == DONE
     if done:
-        seat = int(o["learner"]) if o["learner"] >= 0 else int(row["acted"])
+        seat = int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])
         row["cards"] = np.uint64(0)
         row["more"] = 0
-    cut_with(t, s, seat, row["cards"], int(row["more"]), v)
+    cut_with(t, s, seat, row["cards"], int64(row["more"]), v)
     if done:
         v["turn"] = NONE
         v["drawn"] = NONE
@@ -270,7 +271,7 @@ def step_rows(
     actions_wide = masks.shape[1]
     waiting, over = 0, 0
     for k in range(start, stop):
-        i = int(indices[k])
+        i = int64(indices[k])
         s, row = states[i], rows[i]
         action = -1
         if phase != POLICY_ACTS:
@@ -282,8 +283,8 @@ def step_rows(
             row["delivered"] = True
             rewards[i] = 0.0
         else:
-            action = int(actions[k])
-            legal = kernels.is_among(t, row["cards"], int(row["more"]), action)
+            action = int64(actions[k])
+            legal = kernels.is_among(t, row["cards"], int64(row["more"]), action)
             if phase == POLICY_ACTS:
                 if not legal:
                     row["illegal"] = BAD_POLICY_ACTION
@@ -316,7 +317,7 @@ def step_rows(
                 for number in range(actions_wide):
                     masks[i, number] = 1
             else:
-                write_mask(t, row["cards"], int(row["more"]), masks, i)
+                write_mask(t, row["cards"], int64(row["more"]), masks, i)
             ended[i] = row["ended"]
             seats[i] = v["seat"]
             break
@@ -336,9 +337,9 @@ def out_of_range(actions: Any, num_actions: int) -> int:
 def ask(tables: Any, states: Any, rows: Any, indices: Any, views: Any, words: Any) -> None:
     """Views of the seats to act at the given tables, and a word of each table's policy stream."""
     for k in range(len(indices)):
-        i = int(indices[k])
+        i = int64(indices[k])
         s, row = states[i], rows[i]
-        cut_with(tables[0], s, int(s["turn"]), row["cards"], int(row["more"]), views[k])
+        cut_with(tables[0], s, int64(s["turn"]), row["cards"], int64(row["more"]), views[k])
         words[k] = next_word(s["policy_stream"])
 
 
@@ -347,7 +348,7 @@ def collect_ends(
     options: Any, rows: Any, ended: Any, payoffs: Any, scores: Any, winners: Any, illegal: Any, seats: Any, last_bits: Any, last_out: Any
 ) -> None:
     """Copy what is told of the episodes that ended in this step into arrays of zeros, and their last features in order."""
-    learner = int(options[0]["learner"])
+    learner = int64(options[0]["learner"])
     count = 0
     for i in range(len(rows)):
         if not ended[i]:
@@ -358,7 +359,7 @@ def collect_ends(
             scores[i, seat] = row["scores"][seat]
         winners[i] = row["winner"]
         illegal[i] = row["illegal"] == FORFEIT
-        seats[i] = learner if learner >= 0 else int(row["acted"])
+        seats[i] = learner if learner >= 0 else int64(row["acted"])
         if len(last_out) > 0:
             expand(last_bits[i], last_out, count)
             count += 1

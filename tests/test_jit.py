@@ -112,7 +112,9 @@ def test_workers_that_start_at_once_on_an_empty_cache_all_finish(tmp_path: Path)
 def test_the_hash_covers_every_source_with_a_kernel() -> None:
     from goboom_env.engine import jit
 
-    files = [path for path in PACKAGE.rglob("*.py") if "@kernel" in path.read_text() and path.name != "jit.py"]
+    files = [
+        path for path in PACKAGE.rglob("*.py") if ("@kernel" in path.read_text() or "@hot" in path.read_text()) and path.name != "jit.py"
+    ]
     assert len(files) >= 6
     folders = {(PACKAGE / folder).resolve() for folder in jit._KERNEL_FOLDERS}
     assert all(path.parent.resolve() in folders for path in files)

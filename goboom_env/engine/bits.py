@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from goboom_env.engine.jit import COMPILED, inlined, kernel
+from goboom_env.engine.jit import COMPILED, hot
 
 EMPTY = np.uint64(0)
 ONE = np.uint64(1)
@@ -103,7 +103,7 @@ else:
         return int(word).bit_length() - 1
 
 
-@inlined
+@hot
 def spread_bits(array: Any, offset: int, word: Any, width: int) -> None:
     """Write the `width` lowest bits, at most 64, of a word as bytes 0 and 1 from a byte of a contiguous array on; unchecked."""
     if width == 64:
@@ -133,13 +133,13 @@ def spread_bits(array: Any, offset: int, word: Any, width: int) -> None:
         _spread1(array, offset, word)
 
 
-@kernel
+@hot
 def bit(number: int) -> Any:
     """The set that holds one type."""
     return ONE << np.uint64(number)
 
 
-@kernel
+@hot
 def nth(word: Any, index: int) -> int:
     """Position of the bit with `index` set bits below it; the word has more than `index` bits."""
     for _ in range(index):

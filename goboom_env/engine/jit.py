@@ -1,4 +1,4 @@
-"""The one decorator that compiles: `kernel`, numba's `njit` with the lock released and a cache that follows the sources.
+"""The decorators that compile: `kernel` and `hot`, numba's `njit` with the lock released and a cache that follows the sources.
 
 `NUMBA_DISABLE_JIT=1` runs every kernel as plain Python. Where no folder is writable kernels compile anew in each process.
 """
@@ -81,14 +81,19 @@ if COMPILED:
     event.register("numba:compile", _Notice())
 
 
-def inlined(function: _Function) -> _Function:
-    """A kernel that becomes part of its callers: for small ones that take arrays, whose references each call would count."""
-    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
-
-
 def kernel(function: _Function) -> _Function:
     """Compile on first use: no Python objects inside, no exceptions, the interpreter lock released."""
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    return _compile(function, inline=False)
+
+
+def hot(function: _Function) -> _Function:
+    """A kernel that is always copied into its callers: small ones on the way of every action. It saves calls, and where an
+    array is an argument the counting of references."""
+    return _compile(function, inline=True)
+
+
+def _compile(function: _Function, inline: bool) -> _Function:
+    dispatcher = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
     if COMPILED:
         try:
             dispatcher._cache = _SourceCache(function)
@@ -103,5 +108,5 @@ def _warn_uncached() -> None:
     warnings.warn(
         "goboom_env: no folder for compiled code is writable, so every process compiles anew; set NUMBA_CACHE_DIR to one that is",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64
 
 from goboom_env.engine.bits import EMPTY, bit, lowest, popcount
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import below, next_word, shuffle
 from goboom_env.engine.state import (
     DIFFERENCE,
@@ -43,7 +44,7 @@ JOKER_LEGAL, DRAW_LEGAL, PASS_LEGAL = 1, 2, 4
 @kernel
 def start_match(t: Any, s: Any) -> None:
     """Clear the scores and draw the first dealer, by lot as a low cut does (decision 14). Deal next."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     for seat in range(n):
         s["score"][seat] = 0
     s["hand_number"] = 0
@@ -57,15 +58,15 @@ def start_match(t: Any, s: Any) -> None:
 def next_hand(t: Any, s: Any) -> None:
     """Pass deal and lead on after a hand. Deal next."""
     s["hand_number"] += 1
-    s["dealer"] = (int(s["dealer"]) + 1) % int(t["num_players"])
+    s["dealer"] = (int64(s["dealer"]) + 1) % int64(t["num_players"])
 
 
 @kernel
 def shuffle_deck(t: Any, s: Any) -> None:
     """A whole pack into the deck, shuffled; always the same number of words of the deal stream."""
-    size = int(t["pack_size"])
+    size = int64(t["pack_size"])
     s["deck"][:size] = t["deck"][:size]
-    shuffle(s["deck"], np.int64(0), size, s["deal_stream"])
+    shuffle(s["deck"], int64(0), size, s["deal_stream"])
     s["reshuffle_stream"][0] = next_word(s["deal_stream"])
     s["reshuffle_stream"][1] = next_word(s["deal_stream"])
 
@@ -73,28 +74,28 @@ def shuffle_deck(t: Any, s: Any) -> None:
 @kernel
 def deal(t: Any, s: Any) -> None:
     """Deal from the deck as it lies: one card each round by round from the dealer's left; in the pile family turn one up."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     clear_hand(t, s)
     position = 0
-    seat = int(s["dealer"])
-    for _ in range(int(t["hand_size"]) * n):
+    seat = int64(s["dealer"])
+    for _ in range(int64(t["hand_size"]) * n):
         seat = seat + 1 if seat + 1 < n else 0
-        take(t, s, seat, int(s["deck"][position]))
+        take(t, s, seat, int64(s["deck"][position]))
         position += 1
     s["stock_at"] = position
-    s["stock_end"] = int(t["pack_size"])
+    s["stock_end"] = int64(t["pack_size"])
     s["leader"] = s["next_leader"]
     s["turn"] = s["next_leader"]
     if t["pile"]:
         turn_up(t, s)
         if is_blocked(t, s):
-            finish(t, s, np.int64(NONE))
+            finish(t, s, int64(NONE))
 
 
 @kernel
 def clear_hand(t: Any, s: Any) -> None:
     """Empty hands, stock, trick and pile; keeps streams, scores, dealer and leader."""
-    for seat in range(int(t["num_players"])):
+    for seat in range(int64(t["num_players"])):
         s["hand"][seat] = EMPTY
         s["hand2"][seat] = EMPTY
         s["lack"][seat] = 0
@@ -127,10 +128,10 @@ def clear_hand(t: Any, s: Any) -> None:
 @kernel
 def turn_up(t: Any, s: Any) -> None:
     """Turn the top of the stock for the pile; a joker goes to the bottom instead (decision 6)."""
-    start, stop = int(s["stock_at"]), int(s["stock_end"])
+    start, stop = int64(s["stock_at"]), int64(s["stock_end"])
     for _ in range(stop - start):
-        card = int(s["deck"][start])
-        if card < int(t["cards"]):
+        card = int64(s["deck"][start])
+        if card < int64(t["cards"]):
             s["stock_at"] = start + 1
             s["top"] = card
             s["match"] = card
@@ -141,11 +142,11 @@ def turn_up(t: Any, s: Any) -> None:
         s["deck"][stop - 1] = card
 
 
-@kernel
+@hot
 def take(t: Any, s: Any, seat: int, card: int) -> None:
     """Put a card into a hand."""
     s["size"][seat] += 1
-    if card >= int(t["cards"]):
+    if card >= int64(t["cards"]):
         s["jokers"][seat] += 1
         return
     word = bit(card)
@@ -158,7 +159,7 @@ def take(t: Any, s: Any, seat: int, card: int) -> None:
 # Legal actions
 
 
-@kernel
+@hot
 def can_draw(t: Any, s: Any) -> bool:
     """Whether the stock, or a reshuffle, has a card."""
     if s["stock_at"] < s["stock_end"]:
@@ -169,41 +170,41 @@ def can_draw(t: Any, s: Any) -> bool:
 @kernel
 def pile_below(s: Any) -> int:
     """Cards of the pile besides the one to match."""
-    count = popcount(s["played"]) + popcount(s["played2"]) + int(s["jokers_played"])
+    count = popcount(s["played"]) + popcount(s["played2"]) + int64(s["jokers_played"])
     return count - 1 if s["top"] != NONE else count
 
 
-@kernel
+@hot
 def legal(t: Any, s: Any) -> tuple[Any, int]:
     """Legal actions of the seat to act: the set of card types, and bits for joker, draw and pass. Nothing after a hand."""
     if s["status"] != PLAYING:
         return EMPTY, 0
-    hand = s["hand"][int(s["turn"])]
+    hand = s["hand"][int64(s["turn"])]
     if t["pile"]:
         return legal_pile(t, s, hand)
     if s["led"] == NONE:
         return hand, 0
-    fit = hand & t["fits"][int(s["match"])]
-    draws = int(s["draws"])
+    fit = hand & t["fits"][int64(s["match"])]
+    draws = int64(s["draws"])
     if t["draw"] == MAY_PLAY and draws > 0:
         # One card drawn: it may be played, or the turn ends.
-        return fit & bit(int(s["drawn"])), PASS_LEGAL
+        return fit & bit(int64(s["drawn"])), PASS_LEGAL
     drawable = draw_allowed(t, s)
     if t["renege"] == RENEGE_DRAW:
         if drawable:
             return fit, DRAW_LEGAL
         return fit, 0 if fit else PASS_LEGAL
     if draws > 0:
-        fit &= bit(int(s["drawn"]))  # a drawn card that fits is the only legal card (decision 3)
+        fit &= bit(int64(s["drawn"]))  # a drawn card that fits is the only legal card (decision 3)
     if fit:
         return fit, PASS_LEGAL if t["renege"] == RENEGE_PASS else 0
     return fit, DRAW_LEGAL if drawable else PASS_LEGAL
 
 
-@kernel
+@hot
 def draw_allowed(t: Any, s: Any) -> bool:
     """Whether the seat to act may draw as far as draw limits and the stock go."""
-    draws = int(s["draws"])
+    draws = int64(s["draws"])
     if t["draw"] != UNTIL and draws > 0:
         return False
     if t["draw_limit"] > 0 and draws >= t["draw_limit"]:
@@ -211,15 +212,15 @@ def draw_allowed(t: Any, s: Any) -> bool:
     return can_draw(t, s)
 
 
-@kernel
+@hot
 def legal_pile(t: Any, s: Any, hand: Any) -> tuple[Any, int]:
     """`legal` in the pile family."""
-    joker = JOKER_LEGAL if s["jokers"][int(s["turn"])] > 0 else 0
-    fit = hand if s["match"] == NONE else hand & t["fits"][int(s["match"])]
+    joker = JOKER_LEGAL if s["jokers"][int64(s["turn"])] > 0 else 0
+    fit = hand if s["match"] == NONE else hand & t["fits"][int64(s["match"])]
     wild = hand & t["wild"]
     if s["draws"] > 0:
-        drawn = int(s["drawn"])
-        natural = drawn < int(t["cards"])
+        drawn = int64(s["drawn"])
+        natural = drawn < int64(t["cards"])
         if t["draw"] == MAY_PLAY:
             if natural:
                 return (fit | wild) & bit(drawn), PASS_LEGAL
@@ -242,23 +243,23 @@ def is_legal(t: Any, s: Any, action: int) -> bool:
     return is_among(t, cards, more, action)
 
 
-@kernel
+@hot
 def is_among(t: Any, cards: Any, more: int, action: int) -> bool:
     """Whether an action is one of those that `legal` gave."""
-    types = int(t["types"])
+    types = int64(t["types"])
     if action < 0 or action > types + 1:
         return False
-    if action < int(t["cards"]):
+    if action < int64(t["cards"]):
         return bool(cards & bit(action))
     if action < types:
         return more & JOKER_LEGAL != 0
     return more & (DRAW_LEGAL if action == types else PASS_LEGAL) != 0
 
 
-@kernel
+@hot
 def only_action(t: Any, cards: Any, more: int) -> int:
     """The action, if `legal` gave exactly one, else -1."""
-    types = int(t["types"])
+    types = int64(t["types"])
     if more == 0:
         return lowest(cards) if cards and not cards & (cards - np.uint64(1)) else -1
     if cards:
@@ -273,13 +274,13 @@ def only_action(t: Any, cards: Any, more: int) -> int:
 # Playing
 
 
-@kernel
+@hot
 def apply(t: Any, s: Any, action: int) -> None:
     """Take a legal action for the seat to act, and score the hand if it ends there."""
     if t["reshuffle"] and must_reshuffle(t, s, action):
         reshuffle(t, s)
     s["actions"] += 1
-    types = int(t["types"])
+    types = int64(t["types"])
     if action < types:
         if t["pile"]:
             play_pile(t, s, action)
@@ -292,16 +293,16 @@ def apply(t: Any, s: Any, action: int) -> None:
         end_turn(t, s)
     if t["pile"] and s["status"] == PLAYING:
         if is_blocked(t, s) or (t["reshuffle"] and s["actions"] >= t["turn_limit"]):
-            finish(t, s, np.int64(NONE))
+            finish(t, s, int64(NONE))
 
 
-@kernel
+@hot
 def remove(t: Any, s: Any, seat: int, card: int) -> None:
     """Move a card from a hand to those played."""
     s["size"][seat] -= 1
     if s["fresh"][seat] > s["size"][seat]:
         s["fresh"][seat] = s["size"][seat]
-    if card >= int(t["cards"]):
+    if card >= int64(t["cards"]):
         s["jokers"][seat] -= 1
         s["jokers_played"] += 1
         return
@@ -316,10 +317,10 @@ def remove(t: Any, s: Any, seat: int, card: int) -> None:
         s["played"] |= word
 
 
-@kernel
+@hot
 def play_trick(t: Any, s: Any, card: int) -> None:
     """Play a card in the trick family."""
-    seat = int(s["turn"])
+    seat = int64(s["turn"])
     settle_draws(t, s, seat, card)
     remove(t, s, seat, card)
     s["trick"][seat] = card
@@ -329,7 +330,7 @@ def play_trick(t: Any, s: Any, card: int) -> None:
         s["best"] = card
         s["best_seat"] = seat
     else:
-        best = int(s["best"])
+        best = int64(s["best"])
         # A card of equal rank never outranks: of equal cards the first played wins.
         if t["rank"][card] > t["rank"][best] and (t["winner_any"] or t["suit"][card] == t["suit"][best]):
             s["best"] = card
@@ -347,11 +348,11 @@ def play_trick(t: Any, s: Any, card: int) -> None:
 @kernel
 def play_pile(t: Any, s: Any, card: int) -> None:
     """Play a card in the pile family."""
-    n = int(t["num_players"])
-    seat = int(s["turn"])
+    n = int64(t["num_players"])
+    seat = int64(s["turn"])
     settle_draws(t, s, seat, card)
     remove(t, s, seat, card)
-    joker = card >= int(t["cards"])
+    joker = card >= int64(t["cards"])
     if not joker:
         s["top"] = card
     s["match"] = s["top"]
@@ -361,7 +362,7 @@ def play_pile(t: Any, s: Any, card: int) -> None:
             for _ in range(n - 1):
                 other = other + 1 if other + 1 < n else 0
                 if s["stock_at"] < s["stock_end"]:
-                    take(t, s, other, int(s["deck"][int(s["stock_at"])]))
+                    take(t, s, other, int64(s["deck"][int64(s["stock_at"])]))
                     s["stock_at"] += 1
                     s["fresh"][other] += 1
         if t["after_boom_any"]:
@@ -372,36 +373,36 @@ def play_pile(t: Any, s: Any, card: int) -> None:
     end_turn(t, s)
 
 
-@kernel
+@hot
 def match_traits(t: Any, s: Any) -> Any:
     """Suit and rank of the card to match; none where a hand of jokers draws although anything goes."""
-    return np.uint32(0) if s["match"] == NONE else t["traits"][int(s["match"])]
+    return np.uint32(0) if s["match"] == NONE else t["traits"][int64(s["match"])]
 
 
-@kernel
+@hot
 def settle_draws(t: Any, s: Any, seat: int, card: int) -> None:
     """Public inference when a seat plays after drawing: the cards it drew and kept do not fit either."""
     if s["draws"] == 0:
         return
     if t["renege"] == RENEGE_DRAW:
         return
-    if int(s["drawn"]) == card and s["fresh"][seat] > 0:
+    if int64(s["drawn"]) == card and s["fresh"][seat] > 0:
         s["fresh"][seat] -= 1
     if s["fresh"][seat] > 0 and t["draw"] == UNTIL:
         s["lack"][seat] = match_traits(t, s)
         s["fresh"][seat] = 0
 
 
-@kernel
+@hot
 def draw_card(t: Any, s: Any) -> None:
     """Draw one card from the stock."""
-    seat = int(s["turn"])
+    seat = int64(s["turn"])
     if s["draws"] == 0 and t["renege"] != RENEGE_DRAW:
         # Whoever draws had nothing that fits; cards drawn before that are known for it now as well.
         traits = match_traits(t, s)
         s["lack"][seat] = s["lack"][seat] | traits if s["fresh"][seat] == 0 else traits
         s["fresh"][seat] = 0
-    card = int(s["deck"][int(s["stock_at"])])
+    card = int64(s["deck"][int64(s["stock_at"])])
     s["stock_at"] += 1
     take(t, s, seat, card)
     s["fresh"][seat] += 1
@@ -411,11 +412,11 @@ def draw_card(t: Any, s: Any) -> None:
         end_turn(t, s)
 
 
-@kernel
+@hot
 def end_turn(t: Any, s: Any) -> None:
     """Pass the turn on; in the trick family close the trick after the last seat."""
-    n = int(t["num_players"])
-    seat = int(s["turn"])
+    n = int64(t["num_players"])
+    seat = int64(s["turn"])
     if not t["pile"]:
         if s["trick"][seat] == NONE:
             s["trick"][seat] = PASSED
@@ -426,7 +427,7 @@ def end_turn(t: Any, s: Any) -> None:
         s["turn"] = seat + 1 if seat + 1 < n else 0
         return
     if s["winner"] != NONE:
-        finish(t, s, int(s["winner"]))  # finish_trick: the trick in which a hand became empty is over
+        finish(t, s, int64(s["winner"]))  # finish_trick: the trick in which a hand became empty is over
         return
     for other in range(n):
         s["trick"][other] = NONE
@@ -442,7 +443,7 @@ def end_turn(t: Any, s: Any) -> None:
 @kernel
 def infer_from_pass(t: Any, s: Any) -> None:
     """Public inference when a seat passes: it holds nothing that fits, unless it may have been its choice."""
-    seat = int(s["turn"])
+    seat = int64(s["turn"])
     if t["renege"] == RENEGE_PASS or (t["draw"] == MAY_PLAY and s["draws"] > 0):
         return
     traits = match_traits(t, s)
@@ -457,22 +458,22 @@ def infer_from_pass(t: Any, s: Any) -> None:
 def must_reshuffle(t: Any, s: Any, action: int) -> bool:
     """Whether an action needs more cards than the stock holds and the pile can give some."""
     needed = 0
-    if action == int(t["types"]):
+    if action == int64(t["types"]):
         needed = 1
-    elif action < int(t["types"]) and (action >= int(t["cards"]) or t["boom"] & bit(action)):
-        if s["size"][int(s["turn"])] > 1 or t["boom_on_last"]:
-            needed = int(t["num_players"]) - 1
-    return needed > int(s["stock_end"]) - int(s["stock_at"]) and pile_below(s) > 0
+    elif action < int64(t["types"]) and (action >= int64(t["cards"]) or t["boom"] & bit(action)):
+        if s["size"][int64(s["turn"])] > 1 or t["boom_on_last"]:
+            needed = int64(t["num_players"]) - 1
+    return needed > int64(s["stock_end"]) - int64(s["stock_at"]) and pile_below(s) > 0
 
 
 @kernel
 def reshuffle(t: Any, s: Any) -> None:
     """Put the pile, all but the card to match, shuffled under the stock."""
-    left = int(s["stock_end"]) - int(s["stock_at"])
+    left = int64(s["stock_end"]) - int64(s["stock_at"])
     for k in range(left):
-        s["deck"][k] = s["deck"][int(s["stock_at"]) + k]
+        s["deck"][k] = s["deck"][int64(s["stock_at"]) + k]
     position = left
-    top = EMPTY if s["top"] == NONE else bit(int(s["top"]))
+    top = EMPTY if s["top"] == NONE else bit(int64(s["top"]))
     words = (s["played"], s["played2"])
     # Of two copies of the card to match one stays in the pile: the second copy's bit is then the one to go.
     for copy in range(2):
@@ -483,8 +484,8 @@ def reshuffle(t: Any, s: Any) -> None:
             s["deck"][position] = lowest(word)
             position += 1
             word &= word - np.uint64(1)
-    for _ in range(int(s["jokers_played"])):
-        s["deck"][position] = int(t["cards"])
+    for _ in range(int64(s["jokers_played"])):
+        s["deck"][position] = int64(t["cards"])
         position += 1
     shuffle(s["deck"], left, position, s["reshuffle_stream"])
     s["stock_at"] = 0
@@ -506,8 +507,8 @@ def is_blocked(t: Any, s: Any) -> bool:
     playable = t["wild"]
     if s["match"] == NONE:
         return False
-    playable |= t["fits"][int(s["match"])]
-    for seat in range(int(t["num_players"])):
+    playable |= t["fits"][int64(s["match"])]
+    for seat in range(int64(t["num_players"])):
         if s["hand"][seat] & playable or s["jokers"][seat] > 0:
             return False
     return True
@@ -516,18 +517,18 @@ def is_blocked(t: Any, s: Any) -> bool:
 @kernel
 def finish(t: Any, s: Any, winner: int) -> None:
     """Score a hand that `winner` (NONE when blocked) ended, add to the match, and settle who deals and leads next."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     s["winner"] = winner
     if not t["pile"]:
         s["tricks"] += 1
     total = 0
     lowest_left, at_lowest = 1 << 20, 0
     for seat in range(n):
-        left = int(s["jokers"][seat]) * int(t["points"][int(t["cards"])])
+        left = int64(s["jokers"][seat]) * int64(t["points"][int64(t["cards"])])
         for word in (s["hand"][seat], s["hand2"][seat]):
             rest = word
             while rest:
-                left += int(t["points"][lowest(rest)])
+                left += int64(t["points"][lowest(rest)])
                 rest &= rest - np.uint64(1)
         s["left"][seat] = left
         total += left
@@ -535,9 +536,9 @@ def finish(t: Any, s: Any, winner: int) -> None:
             lowest_left, at_lowest = left, 0
         if left == lowest_left:
             at_lowest += 1
-    scoring = int(t["scoring"])
+    scoring = int64(t["scoring"])
     for seat in range(n):
-        left = int(s["left"][seat])
+        left = int64(s["left"][seat])
         delta = 0
         if winner != NONE:
             if scoring == PENALTY:
@@ -563,22 +564,22 @@ def finish(t: Any, s: Any, winner: int) -> None:
 @kernel
 def end_match(t: Any, s: Any) -> None:
     """Whether the match is over, tested after a hand only (decision 12), and who leads the next."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     over = t["match_end"] == EACH_HAND
     if t["match_end"] == TO_TARGET:
         for seat in range(n):
             if s["score"][seat] >= t["target"]:
                 over = True
     elif not over:
-        over = int(s["hand_number"]) + 1 >= n
+        over = int64(s["hand_number"]) + 1 >= n
     s["status"] = MATCH_OVER if over else HAND_OVER
-    s["next_leader"] = int(s["best_seat"]) if t["last_trick_leads"] else (int(s["dealer"]) + 2) % n
+    s["next_leader"] = int64(s["best_seat"]) if t["last_trick_leads"] else (int64(s["dealer"]) + 2) % n
 
 
 @kernel
 def is_match_winner(t: Any, s: Any, seat: int) -> bool:
     """Whether a seat has the best score, alone or with others: the lowest under penalty scoring, else the highest."""
-    for other in range(int(t["num_players"])):
+    for other in range(int64(t["num_players"])):
         if t["scoring"] == PENALTY:
             if s["score"][other] < s["score"][seat]:
                 return False

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import hot, kernel
 
 _A, _B, _C, _HALF = np.uint64(23), np.uint64(18), np.uint64(5), np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -28,7 +28,7 @@ def stream_words(seed: int, count: int) -> NDArray[np.uint64]:
     return np.asarray(words | np.uint64(1), np.uint64)
 
 
-@kernel
+@hot
 def next_word(stream: Any) -> Any:
     """Advance a stream, an array of two words, and return 64 random bits."""
     first, second = stream[0], stream[1]
@@ -39,13 +39,13 @@ def next_word(stream: Any) -> Any:
     return word
 
 
-@kernel
+@hot
 def below(word: Any, bound: int) -> int:
     """A number in 0 .. bound-1 from the high half of 64 random bits; bound is under 2**31."""
     return np.int64(((word >> _HALF) * np.uint64(bound)) >> _HALF)
 
 
-@kernel
+@hot
 def below_low(word: Any, bound: int) -> int:
     """The same from the low half."""
     return np.int64(((word & _LOW) * np.uint64(bound)) >> _HALF)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64
 from numpy.typing import NDArray
 
 from goboom_env.engine.bits import bit, spread_bits
-from goboom_env.engine.jit import inlined, kernel
+from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import DRAW_LEGAL, JOKER_LEGAL, PASS_LEGAL
 from goboom_env.engine.state import EACH_HAND, NONE, ROUND, Records, compile_rules, pack_ranks
 from goboom_env.rules import Rules, get_rules
@@ -87,7 +88,7 @@ BITS = np.dtype([("words", np.uint64, 24)])
 """The features as bits, feature k in bit k % 64 of word k // 64."""
 
 
-@kernel
+@hot
 def put(b: Any, k: int, pending: Any, filled: int, word: Any, width: int) -> tuple[int, Any, int]:
     """Append the `width` lowest bits, at most 64, of a word; `pending` holds the first `filled` bits of word k to come."""
     pending |= word << np.uint64(filled)
@@ -98,68 +99,68 @@ def put(b: Any, k: int, pending: Any, filled: int, word: Any, width: int) -> tup
     return k + 1, (word >> np.uint64(1)) >> np.uint64(63 - filled), filled + width - 64
 
 
-@kernel
+@hot
 def thermometer(value: int, levels: int) -> Any:
     """A word with its `value` lowest bits set, at most `levels` of them, none for a negative value."""
     return bit(max(0, min(value, levels))) - np.uint64(1)
 
 
-@kernel
+@hot
 def pack_features(t: Any, v: Any, b: Any) -> None:
     """Write the features of a view as bits."""
-    n, cards, traits = int(t["num_players"]), int(t["cards"]), 4 + int(t["num_ranks"])
-    jokers = int(t["jokers"])
+    n, cards, traits = int64(t["num_players"]), int64(t["cards"]), 4 + int64(t["num_ranks"])
+    jokers = int64(t["jokers"])
     two = t["copies"] == 2
-    k, pending, filled = np.int64(0), _ZERO, np.int64(0)
+    k, pending, filled = int64(0), _ZERO, int64(0)
     k, pending, filled = put(b, k, pending, filled, v["hand"], cards)
     if two:
         k, pending, filled = put(b, k, pending, filled, v["hand2"], cards)
     if jokers > 0:
-        k, pending, filled = put(b, k, pending, filled, thermometer(int(v["jokers"]), jokers), jokers)
+        k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers"]), jokers), jokers)
     k, pending, filled = put(b, k, pending, filled, v["legal"], cards)
-    more = int(v["legal_more"])
+    more = int64(v["legal_more"])
     flags = (more & DRAW_LEGAL) // DRAW_LEGAL + 2 * ((more & PASS_LEGAL) // PASS_LEGAL)
     if jokers > 0:
         flags = 2 * flags + (more & JOKER_LEGAL)
-        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), np.int64(3))
+        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), int64(3))
     else:
-        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), np.int64(2))
-    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][int(v["match"])])
+        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), int64(2))
+    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][int64(v["match"])])
     k, pending, filled = put(b, k, pending, filled, word, traits)
     if not t["pile"]:
-        word = _ZERO if v["best"] == NONE else np.uint64(t["traits"][int(v["best"])])
+        word = _ZERO if v["best"] == NONE else np.uint64(t["traits"][int64(v["best"])])
         k, pending, filled = put(b, k, pending, filled, word, traits)
-        word = _ZERO if v["best_seat"] == NONE else bit(int(v["best_seat"]))
+        word = _ZERO if v["best_seat"] == NONE else bit(int64(v["best_seat"]))
         k, pending, filled = put(b, k, pending, filled, word, n)
         k, pending, filled = put(b, k, pending, filled, np.uint64(v["acted"]) | np.uint64(v["passed"]) << np.uint64(n), 2 * n)
     k, pending, filled = put(b, k, pending, filled, v["seen"], cards)
     if two:
         k, pending, filled = put(b, k, pending, filled, v["seen2"], cards)
     if jokers > 0:
-        k, pending, filled = put(b, k, pending, filled, thermometer(int(v["jokers_seen"]), jokers), jokers)
+        k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers_seen"]), jokers), jokers)
     for seat in range(n):
-        k, pending, filled = put(b, k, pending, filled, _SIZE_WORDS[int(v["size"][seat])], np.int64(8))
-    k, pending, filled = put(b, k, pending, filled, _STOCK_WORDS[int(v["stock"])], np.int64(8))
+        k, pending, filled = put(b, k, pending, filled, _SIZE_WORDS[int64(v["size"][seat])], int64(8))
+    k, pending, filled = put(b, k, pending, filled, _STOCK_WORDS[int64(v["stock"])], int64(8))
     for seat in range(1, n):
         k, pending, filled = put(b, k, pending, filled, np.uint64(v["lack"][seat]), traits)
     if t["fresh_cards"]:
         for seat in range(1, n):
-            word = thermometer(int(v["fresh"][seat]), np.int64(FRESH_LEVELS))
-            k, pending, filled = put(b, k, pending, filled, word, np.int64(FRESH_LEVELS))
-    k, pending, filled = put(b, k, pending, filled, thermometer(int(v["draws"]), np.int64(DRAW_LEVELS)), np.int64(DRAW_LEVELS))
+            word = thermometer(int64(v["fresh"][seat]), int64(FRESH_LEVELS))
+            k, pending, filled = put(b, k, pending, filled, word, int64(FRESH_LEVELS))
+    k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["draws"]), int64(DRAW_LEVELS)), int64(DRAW_LEVELS))
     if t["match_end"] != EACH_HAND:
-        k, pending, filled = put(b, k, pending, filled, bit(int(v["dealer"])), n)
-        whole = 200 if t["match_end"] == ROUND else int(t["target"])
+        k, pending, filled = put(b, k, pending, filled, bit(int64(v["dealer"])), n)
+        whole = 200 if t["match_end"] == ROUND else int64(t["target"])
         for seat in range(n):
-            score = int(v["score"][seat])
-            word = thermometer(score * SCORE_LEVELS // whole, np.int64(SCORE_LEVELS)) if score > 0 else _ZERO
-            k, pending, filled = put(b, k, pending, filled, word, np.int64(SCORE_LEVELS))
+            score = int64(v["score"][seat])
+            word = thermometer(score * SCORE_LEVELS // whole, int64(SCORE_LEVELS)) if score > 0 else _ZERO
+            k, pending, filled = put(b, k, pending, filled, word, int64(SCORE_LEVELS))
     if t["match_end"] == ROUND:
-        k, pending, filled = put(b, k, pending, filled, bit(min(int(v["hand_number"]), n - 1)), n)
+        k, pending, filled = put(b, k, pending, filled, bit(min(int64(v["hand_number"]), n - 1)), n)
     b["words"][k] = pending
 
 
-@inlined
+@hot
 def expand(b: Any, out: Any, row: int) -> None:
     """Write packed features as bytes into a row of `out`, observations of shape (k, features)."""
     width = out.shape[1]
@@ -167,10 +168,10 @@ def expand(b: Any, out: Any, row: int) -> None:
         spread_bits(out, row * width + 64 * k, b["words"][k], min(width - 64 * k, 64))
 
 
-@inlined
+@hot
 def write_mask(t: Any, legal: Any, more: int, masks: Any, row: int) -> None:
     """Write legal actions, as `kernels.legal` gives them, as 0 and 1 into a row of contiguous int8 masks."""
-    cards, types = int(t["cards"]), int(t["types"])
+    cards, types = int64(t["cards"]), int64(t["types"])
     spread_bits(masks, row * masks.shape[1], legal, cards)
     if types > cards:
         masks[row, cards] = more & JOKER_LEGAL
@@ -186,7 +187,7 @@ def write_all(tables: Any, views: Any, bits: Any, out: Any, masks: Any) -> None:
         v = views[j]
         pack_features(t, v, b)
         expand(b, out, j)
-        write_mask(t, v["legal"], int(v["legal_more"]), masks, j)
+        write_mask(t, v["legal"], int64(v["legal_more"]), masks, j)
 
 
 def encode(rules: str | Rules, num_players: int, views: Records) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:

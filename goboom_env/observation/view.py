@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64
 
 from goboom_env.engine.bits import EMPTY
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import legal
 from goboom_env.engine.state import NONE, PASSED, Records
 from goboom_env.rules import MAX_PLAYERS
@@ -53,16 +54,16 @@ VIEW = np.dtype(
 @kernel
 def cut(t: Any, s: Any, seat: int, v: Any) -> None:
     """Write what `seat` may know of the table into the view."""
-    cards, more = EMPTY, np.int64(0)
-    if seat == int(s["turn"]):
+    cards, more = EMPTY, int64(0)
+    if seat == int64(s["turn"]):
         cards, more = legal(t, s)
     cut_with(t, s, seat, cards, more, v)
 
 
-@kernel
+@hot
 def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     """`cut` where the seat's legal actions are known already."""
-    n = int(t["num_players"])
+    n = int64(t["num_players"])
     v["hand"] = s["hand"][seat]
     v["hand2"] = s["hand2"][seat]
     v["jokers"] = s["jokers"][seat]
@@ -76,21 +77,21 @@ def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     v["match"] = s["match"]
     v["led"] = s["led"]
     v["best"] = s["best"]
-    v["best_seat"] = relative(int(s["best_seat"]), seat, n) if s["led"] != NONE else NONE
+    v["best_seat"] = relative(int64(s["best_seat"]), seat, n) if s["led"] != NONE else NONE
     v["draws"] = s["draws"]
     v["drawn"] = s["drawn"] if s["turn"] == seat else NONE
-    v["turn"] = relative(int(s["turn"]), seat, n)
-    v["dealer"] = relative(int(s["dealer"]), seat, n)
+    v["turn"] = relative(int64(s["turn"]), seat, n)
+    v["dealer"] = relative(int64(s["dealer"]), seat, n)
     v["seat"] = seat
     v["tricks"] = s["tricks"]
     other = seat
-    acted, passed = np.int64(0), np.int64(0)
+    acted, passed = int64(0), int64(0)
     for k in range(n):
-        played = int(s["trick"][other])
+        played = int64(s["trick"][other])
         if played != NONE:
-            acted |= np.int64(1) << k
+            acted |= int64(1) << k
         if played == PASSED:
-            passed |= np.int64(1) << k
+            passed |= int64(1) << k
         v["trick"][k] = played
         v["lack"][k] = s["lack"][other]
         v["score"][k] = s["score"][other]
@@ -101,7 +102,7 @@ def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     v["passed"] = passed
 
 
-@kernel
+@hot
 def relative(other: int, seat: int, n: int) -> int:
     """A seat's number as `seat` counts."""
     return other - seat if other >= seat else other - seat + n

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import int64
 from numpy.typing import NDArray
 
 from goboom_env.engine.bits import bit, lowest, nth, popcount
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import DRAW_LEGAL, JOKER_LEGAL, PASS_LEGAL
 from goboom_env.engine.rng import below
 from goboom_env.engine.state import NONE, Records, compile_rules
@@ -32,11 +33,11 @@ RANDOM, SHED, GREEDY, LEAD = range(4)
 @kernel
 def choose(code: int, t: Any, v: Any, word: Any) -> int:
     """The action of a rule bot from a view; `word` is 64 random bits of the table's policy stream."""
-    legal, more = v["legal"], int(v["legal_more"])
-    types = int(t["types"])
+    legal, more = v["legal"], int64(v["legal_more"])
+    types = int64(t["types"])
     if code == RANDOM:
         return choose_random(legal, more, types, word)
-    best, action = np.int64(-1 << 40), -1
+    best, action = int64(-1 << 40), -1
     while legal:
         card = lowest(legal)
         legal &= legal - np.uint64(1)
@@ -50,7 +51,7 @@ def choose(code: int, t: Any, v: Any, word: Any) -> int:
     return types if more & DRAW_LEGAL else types + 1
 
 
-@kernel
+@hot
 def choose_random(legal: Any, more: int, types: int, word: Any) -> int:
     """A legal action, each with equal chance."""
     cards = popcount(legal)
@@ -69,12 +70,12 @@ def choose_random(legal: Any, more: int, types: int, word: Any) -> int:
 @kernel
 def card_value(code: int, t: Any, v: Any, card: int) -> int:
     """What a bot thinks of playing a card; the highest wins."""
-    points = int(t["points"][card])
+    points = int64(t["points"][card])
     if code == SHED:
         return points
-    suit = int(t["suit"][card])
+    suit = int64(t["suit"][card])
     length = popcount(v["hand"] & t["suits"][suit]) + popcount(v["hand2"] & t["suits"][suit])
-    rank = int(t["rank"][card])
+    rank = int64(t["rank"][card])
     if t["pile"]:
         wild = bool((t["wild"] | t["boom"]) & bit(card))
         if wild:
@@ -91,7 +92,7 @@ def card_value(code: int, t: Any, v: Any, card: int) -> int:
 def lead_value(t: Any, v: Any, card: int, length: int, rank: int) -> int:
     """`card_value` of the bot `lead` in the trick family."""
     ace = bool(t["aces"] & bit(card))
-    size = int(v["size"][0])
+    size = int64(v["size"][0])
     if v["led"] == NONE:
         if size <= 2:
             return rank  # the surest card to win with; the other goes out on the next lead
@@ -103,10 +104,10 @@ def lead_value(t: Any, v: Any, card: int, length: int, rank: int) -> int:
     return length * 100 - rank - (10_000 if ace else 0)
 
 
-@kernel
+@hot
 def wins(t: Any, v: Any, card: int) -> bool:
     """Whether a card would outrank all played to the trick so far."""
-    best = int(v["best"])
+    best = int64(v["best"])
     return bool(t["rank"][card] > t["rank"][best] and (t["winner_any"] or t["suit"][card] == t["suit"][best]))
 
 
@@ -114,9 +115,9 @@ def wins(t: Any, v: Any, card: int) -> bool:
 def boom_value(code: int, t: Any, v: Any) -> int:
     """What a bot thinks of playing a joker, or an ace that is wild or booms."""
     if code == SHED:
-        return int(t["points"][int(t["cards"])])
+        return int64(t["points"][int64(t["cards"])])
     if code == LEAD:
-        for seat in range(1, int(t["num_players"])):
+        for seat in range(1, int64(t["num_players"])):
             if v["size"][seat] <= 2:
                 return 1_000_000
     return -1_000_000
