@@ -66,4 +66,5 @@ def report(results: dict[str, dict[str, float]], unit: str, base: str | None = N
 def write_json(path: Path | None, data: dict[str, Any]) -> None:
     """Write the results where the caller wants them."""
     if path is not None:
-        path.write_text(json.dumps({"command": " ".join(sys.argv), **data}, indent=1) + "\n", encoding="utf-8")
+        command = " ".join(["python -m benchmarks." + Path(sys.argv[0]).stem, *sys.argv[1:]])
+        path.write_text(json.dumps({"command": command, **data}, indent=1) + "\n", encoding="utf-8")

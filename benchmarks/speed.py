@@ -150,7 +150,10 @@ def main() -> None:
     options = parser.parse_args()
     parts = options.only.split(",")
     pin()
-    data: dict[str, Any] = {"machine": machine(["goboom_env", "numpy", "numba", "gymnasium", "torch", "stable_baselines3"])}
+    data: dict[str, Any] = {
+        "rounds": options.rounds,
+        "machine": machine(["goboom_env", "numpy", "numba", "gymnasium", "torch", "stable_baselines3"]),
+    }
     if "start" in parts:
         data["start_seconds"] = start_times()
         print(f"first observation after {data['start_seconds']['cold']} s cold, {data['start_seconds']['warm']} s warm")
@@ -167,7 +170,12 @@ def main() -> None:
         groups["vector"] = {
             f"vector, classic, 4 seats, {tables:,} tables": vector("classic", 4, tables, opponents="self", forced="ask")
             for tables in (1, 64, 1024, 16_384)
-        } | {"vector, jokers, 4 seats, 1,024 tables": vector("jokers", 4, 1024, opponents="self", forced="ask")}
+        }
+        groups["vector"]["vector, jokers, 4 seats, 1,024 tables"] = vector("jokers", 4, 1024, opponents="self", forced="ask")
+        groups["vector"] |= {
+            f"vector, auto, classic, 4 seats, {tables:,} tables": vector("classic", 4, tables, opponents="self")
+            for tables in (64, 1024, 16_384)
+        }
     if "seats" in parts:
         groups["seats"] = {
             f"vector, classic, {players} seats, 1,024 tables": vector("classic", players, 1024, opponents="self", forced="ask")

@@ -49,10 +49,10 @@ ROW = np.dtype(
         ("delivered", np.bool_),  # the reward of this step is settled
         ("needs_reset", np.bool_),  # the episode is over and no other has begun
         ("untouched", np.bool_),  # the learner has not acted in this episode
+        ("winner", np.int8),  # of the last hand of the last episode that ended, NONE when blocked
         ("payoff", np.float64, MAX_PLAYERS),  # of each seat since a reward was given last
         ("total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
         ("scores", np.int32, MAX_PLAYERS),  # match scores at the end of the last episode that ended
-        ("winner", np.int8),  # of the last hand of that episode, NONE when blocked
     ],
     align=True,
 )
