@@ -13,7 +13,7 @@ from numpy import int64
 from goboom_env.engine import kernels
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import next_word
-from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PENALTY, PLAYING, SETTLE
+from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PLAYING, SETTLE
 from goboom_env.observation.features import expand, pack_features, write_mask
 from goboom_env.observation.view import cut_with
 from goboom_env.policies.scripted import choose
@@ -73,18 +73,6 @@ OPTIONS = np.dtype(
 
 
 @kernel
-def score_payoff(t: Any, points: Any, seat: int) -> float:
-    """Own points less the mean of the others', penalties counted negative, divided by 100."""
-    n = int64(t["num_players"])
-    others = 0
-    for other in range(n):
-        if other != seat:
-            others += int64(points[other])
-    value = (int64(points[seat]) - others / (n - 1)) / 100.0
-    return -value if t["scoring"] == PENALTY else value
-
-
-@kernel
 def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
     """Payoff of a seat from the hand, or with win rewards in a match from the match, that just ended."""
     if o["win_reward"]:
@@ -100,7 +88,7 @@ def payoff(t: Any, s: Any, o: Any, seat: int) -> float:
         if s["winner"] == NONE:
             return 0.0
         return 1.0 if s["winner"] == seat else -1.0 / (n - 1)
-    return score_payoff(t, s["delta"], seat)
+    return kernels.score_payoff(t, s["delta"], seat)
 
 
 @kernel
@@ -208,9 +196,9 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
         if row["illegal"] == FORFEIT:
             total = forfeit_payoff(t, s, o, seat)
             if not o["win_reward"]:
-                total += score_payoff(t, s["score"], seat)
+                total += kernels.score_payoff(t, s["score"], seat)
         else:
-            total = payoff(t, s, o, seat) if o["win_reward"] else score_payoff(t, s["score"], seat)
+            total = payoff(t, s, o, seat) if o["win_reward"] else kernels.score_payoff(t, s["score"], seat)
         row["total"][seat] = total
         row["scores"][seat] = s["score"][seat]
 

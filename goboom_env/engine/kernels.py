@@ -586,3 +586,15 @@ def is_match_winner(t: Any, s: Any, seat: int) -> bool:
         elif s["score"][other] > s["score"][seat]:
             return False
     return True
+
+
+@kernel
+def score_payoff(t: Any, points: Any, seat: int) -> float:
+    """Own points less the mean of the others', penalties counted negative, divided by 100."""
+    n = int64(t["num_players"])
+    others = 0
+    for other in range(n):
+        if other != seat:
+            others += int64(points[other])
+    value = (int64(points[seat]) - others / (n - 1)) / 100.0
+    return -value if t["scoring"] == PENALTY else value

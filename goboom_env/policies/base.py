@@ -82,7 +82,7 @@ def names() -> dict[str, str]:
     """Names that `make` knows, with a line on each."""
     from goboom_env.policies.scripted import BOTS
 
-    return dict(BOTS)
+    return {**BOTS, "search": "determinised Monte Carlo: search:DEALS:BOT:OBJECTIVE, as in search:128 or search:64:lead:points"}
 
 
 def make(spec: PolicySpec) -> Policy:
@@ -93,6 +93,7 @@ def make(spec: PolicySpec) -> Policy:
     """
     from goboom_env.policies.network import NetworkPolicy
     from goboom_env.policies.scripted import BOTS, ScriptedPolicy
+    from goboom_env.policies.search import SearchPolicy
 
     if isinstance(spec, Policy):
         return spec
@@ -100,12 +101,14 @@ def make(spec: PolicySpec) -> Policy:
         text = str(spec)
         if text in BOTS:
             return ScriptedPolicy(text)
+        if text.split(":")[0] == "search":
+            return SearchPolicy.from_text(text)
         if isinstance(spec, Path) or Path(text).suffix or "/" in text:
             return NetworkPolicy.load(spec)
-        raise ValueError(f"there is no policy {text!r}{nearest(text, BOTS)} (a trained policy is the path of a .safetensors file)")
+        raise ValueError(f"there is no policy {text!r}{nearest(text, names())} (a trained policy is the path of a .safetensors file)")
     if callable(spec):
         return FunctionPolicy(spec)
-    raise ValueError(f"{spec!r} is no policy: give a name ({', '.join(BOTS)}), a .safetensors path, a Policy or a function")
+    raise ValueError(f"{spec!r} is no policy: give a name ({', '.join(names())}), a .safetensors path, a Policy or a function")
 
 
 def make_seats(opponents: Mix | Sequence[Mix], seats: int) -> list[list[tuple[Policy, float]]]:

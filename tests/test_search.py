@@ -1,0 +1,160 @@
+"""`search`: deals that fit what is known, choices that do not depend on what is hidden, and strength."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goboom_env import PRESETS, Game, Rules
+from goboom_env.actions import action_text
+from goboom_env.arena import compare
+from goboom_env.engine import kernels
+from goboom_env.engine.rng import next_word, stream_words
+from goboom_env.engine.state import compile_rules, new_states
+from goboom_env.observation.view import cut, new_views
+from goboom_env.policies import make
+from goboom_env.policies.scripted import choose_random
+from goboom_env.policies.search import SearchPolicy, deal_unseen, rebuild
+from goboom_env.rules import Rules as RulesValue
+from tests.rules.invariants import conserved, deal_hidden
+from tests.rules.test_random_play import HOUSE_RULES
+
+TABLES = {name: (rules, min(4, rules.max_players)) for name, rules in PRESETS.items()}
+TABLES |= {name: (Rules(**fields), 3) for name, fields in HOUSE_RULES.items()}
+
+
+def positions(rules: RulesValue, players: int, hands: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Rules, table and view of the seat to act, at every decision of random play."""
+    tables, states, views = compile_rules(rules, players), new_states(1), new_views(1)
+    t, s = tables[0], states[0]
+    words = stream_words(seed, 1)[0]
+    s["deal_stream"], s["policy_stream"] = words[:2], words[2:]
+    for _ in range(hands):
+        kernels.start_match(t, s)
+        kernels.shuffle_deck(t, s)
+        kernels.deal(t, s)
+        while s["status"] == 0:
+            cut(t, s, int(s["turn"]), views[0])
+            yield t, s, views[0]
+            cards, more = kernels.legal(t, s)
+            kernels.apply(t, s, choose_random(cards, more, int(t["types"]), np.uint64(next_word(s["policy_stream"]))))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_deals_fit_all_that_is_known(name: str) -> None:
+    rules, players = TABLES[name]
+    cards, owner, guess = np.empty(128, np.int64), np.empty(128, np.int64), new_states(1)
+    stream = np.array([5, 9], np.uint64)
+    checked = inferred = 0
+    for t, s, v in positions(rules, players, 5, seed=3):
+        rebuild(t, v, guess[0])
+        deal_unseen(t, v, guess[0], cards, owner, stream)
+        assert conserved(t, guess[0])
+        n, seat = int(t["num_players"]), int(s["turn"])
+        sizes = [int(s["size"][(seat + k) % n]) for k in range(n)]
+        assert guess[0]["size"][:n].tolist() == sizes
+        assert guess[0]["stock_end"] - guess[0]["stock_at"] == s["stock_end"] - s["stock_at"]
+        assert kernels.legal(t, guess[0]) == kernels.legal(t, s)
+        for other in range(1, n):
+            lack, fresh = int(v["lack"][other]), int(v["fresh"][other])
+            held = [k for k in range(int(t["cards"])) for word in ("hand", "hand2") if int(guess[0][word][other]) >> k & 1]
+            assert sum(lack & int(t["traits"][card]) != 0 for card in held) <= fresh
+            inferred += lack != 0 and fresh == 0
+        checked += 1
+    assert checked > 20
+    if name in ("classic", "stakes", "rockaway"):
+        assert inferred > 0
+
+
+@pytest.mark.parametrize("name", ["classic", "jokers", "jokers-aces", "hundred", "dig", "rockaway", "mini"])
+def test_no_peeking(name: str) -> None:
+    rules, players = TABLES[name]
+    policy, hidden, views = make("search:8").bind(rules, players), new_states(1), new_views(1)
+    for t, s, v in positions(rules, players, 2, seed=4):
+        word = np.array([int(next_word(s["policy_stream"]))], np.uint64)
+        hidden[0] = s
+        deal_hidden(t, hidden[0], int(s["turn"]), np.array([3, int(word[0]) | 1], np.uint64))
+        cut(t, hidden[0], int(s["turn"]), views[0])
+        assert policy.act(np.array([v]), word) == policy.act(views, word)
+
+
+def choice(game: Game, policy: str) -> str:
+    t, s = game.records
+    views = new_views(1)
+    cut(t, s, int(s["turn"]), views[0])
+    return action_text(game.pack, int(make(policy).bind(game.rules, game.num_players).act(views, np.array([77], np.uint64))[0]))
+
+
+def test_sees_a_certain_win() -> None:
+    # The ace takes the trick from any club, and the two then goes out; the two first would give the lead away.
+    game = Game.from_position("classic", [["AC", "2D"], ["KC", "3D", "QC", "4D"]])
+    assert choice(game, "search:16") == "AC"
+    # Going out at once beats drawing for a boom card that could be kept.
+    pile = Game.from_position("jokers", [["JK"], ["2C", "3C"], ["5C", "7C"]], stock=["9H", "TC", "JC", "QC"], top="6S")
+    assert choice(pile, "search:16") == "JK"
+
+
+def test_points_objective_sheds_the_dear_card() -> None:
+    # The lead cannot be won and the other seat goes out next: only what is left in the hand counts.
+    game = Game.from_position("hundred", [["2H"], ["KS"], ["3H", "QH", "9C"]], stock=[], to_play=2)
+    game.play("9C")  # nobody can follow but the leader, who leads again
+    for _ in range(2):
+        game.play("PASS")
+    assert choice(game, "search:32:greedy:points") == "QH"
+
+
+def test_values_are_worths_of_legal_actions() -> None:
+    game = Game("classic", 3, seed=5)
+    t, s = game.records
+    views = new_views(1)
+    cut(t, s, int(s["turn"]), views[0])
+    actions, values = SearchPolicy(64).bind(game.rules, 3).evaluate(views, np.array([9], np.uint64))
+    known = {action_text(game.pack, k) for k in np.flatnonzero(~np.isnan(values[0]))}
+    assert known == set(game.legal())
+    assert np.nanmax(values) <= 1.1 and np.nanmin(values) >= -0.1
+    assert not np.isnan(values[0, actions[0]])
+
+
+def test_choices_do_not_depend_on_threads_or_on_the_batch() -> None:
+    rules, players = TABLES["classic"]
+    views = np.concatenate([np.array([v]) for _, _, v in positions(rules, players, 1, seed=8)])
+    words = stream_words(2, len(views))[:, 0]
+    one = SearchPolicy(16).bind(rules, players).act(views, words)
+    many = SearchPolicy(16, num_threads=3).bind(rules, players).act(views, words)
+    alone = [int(SearchPolicy(16).bind(rules, players).act(views[k : k + 1], words[k : k + 1])[0]) for k in range(len(views))]
+    assert one.tolist() == many.tolist() == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("search:0", "1 deal or more"),
+        ("search:many", "'many' is no number"),
+        ("search:8:gredy", "did you mean 'greedy'"),
+        ("search:8:lead:fun", "objective='fun'"),
+        ("search:8:lead:win:more", "search:DEALS:BOT:OBJECTIVE"),
+        ("serch", "did you mean 'search'"),
+    ],
+)
+def test_bad_texts_name_the_value(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(text)
+
+
+def test_names() -> None:
+    assert [make(text).name for text in ("search", "search:64", "search:64:lead", "search:64:greedy:points")] == [
+        "search:128",
+        "search:64",
+        "search:64:lead",
+        "search:64:greedy:points",
+    ]
+
+
+@pytest.mark.slow
+def test_strength_on_classic() -> None:
+    """Against `greedy` on the other seats, 95 % intervals over paired deals."""
+    assert compare("search:128", "greedy", num_players=2, deals=1500, seed=2).win_interval[0] > 0.66
+    assert compare("search:128", "greedy", num_players=4, deals=600, seed=2).win_interval[0] > 0.34
