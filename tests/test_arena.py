@@ -117,8 +117,9 @@ def test_bad_input_names_the_value(arguments: dict[str, Any], message: str) -> N
 
 @pytest.mark.slow
 def test_order_of_the_rule_bots_on_classic() -> None:
-    """Each of the bots that play to win beats `random`, and `shed` does not: it plays for points."""
+    """Each of the bots that play to win beats `random` and the rung before it, and `shed` does not: it plays for points."""
     for players in (2, 4):
-        for bot in ("greedy", "lead"):
-            assert compare(bot, "random", num_players=players, deals=5000).win_interval[0] > 1 / players
+        for bot, rung_before in (("greedy", "shed"), ("lead", "greedy"), ("void", "lead"), ("counter", "void")):
+            for other in ("random", rung_before):
+                assert compare(bot, other, num_players=players, deals=10_000).win_interval[0] > 1 / players
         assert compare("shed", "random", num_players=players, deals=5000).win_interval[1] < 1 / players

@@ -78,9 +78,33 @@ def test_bots_on_the_pile(policy: str, hand: list[str], played: str) -> None:
     assert choice(game, policy) == played
 
 
-def test_lead_booms_when_a_hand_is_short() -> None:
-    game = Game.from_position("jokers", [["JK", "6D", "2D"], ["2C", "3C"], ["5C", "7C", "8C"]], stock=["TC", "JC"], top="6S")
-    assert choice(game, "lead") == "JK"
+@pytest.mark.parametrize(("policy", "played"), [("lead", "JK"), ("void", "JK"), ("counter", "6D"), ("flexible", "6D"), ("greedy", "6D")])
+def test_who_booms_when_another_seat_has_one_card(policy: str, played: str) -> None:
+    game = Game.from_position("jokers", [["JK", "6D", "2D"], ["2C"], ["5C", "7C", "8C"]], stock=["TC", "JC"], top="6S")
+    assert choice(game, policy) == played
+
+
+@pytest.mark.parametrize(("policy", "played"), [("flexible", "7C"), ("greedy", "9H"), ("counter", "9H")])
+def test_flexible_keeps_suits_and_ranks(policy: str, played: str) -> None:
+    """After 7C the rest still follows hearts, clubs, 9s, 8s and 2s; after 9H only clubs, 7s, 8s and 2s. Only 9H wins the trick."""
+    game = Game.from_position("classic", [["7H", "TS", "JS"], ["9H", "7C", "8C", "2C"], OTHERS[0]])
+    game.play("7H")
+    assert choice(game, policy) == played
+
+
+@pytest.mark.parametrize(("policy", "played"), [("void", "2D"), ("lead", "KC")])
+def test_void_leads_what_the_others_lack(policy: str, played: str) -> None:
+    """The other seat could not follow the 9 of diamonds: it has no diamond."""
+    game = Game.from_position("classic", [["9D", "2D", "KC", "QC"], ["3C", "4S", "5S"]])
+    game.play("9D")
+    game.play("PASS")
+    assert choice(game, policy) == played
+
+
+def test_counter_leads_the_card_that_nobody_can_beat_or_follow() -> None:
+    """All diamonds above the 9, and all 9s, are played or held here; clubs are all with the other seat."""
+    game = Game.from_position("classic", [["9D", "TC", "3S"], ["3C", "4C", "5C"]], stock=["6C", "7C", "8C", "JC", "QC", "KC", "AC"])
+    assert choice(game, "counter") == "9D"
 
 
 def test_random_takes_each_legal_action_equally_often() -> None:
