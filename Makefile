@@ -12,8 +12,8 @@ train: $(READY)
 
 # From nothing: set up and run every test.
 test: $(READY)
-	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/rules -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/rules -m "not slow"
 
 # Lint, types and the import contract.
 check: $(READY)
@@ -22,7 +22,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# torch comes first: its pin has a build without CUDA, and the rest then finds it there.
+# torch comes first, by its pin, so that what needs it finds it installed and asks for no other build.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch

@@ -215,6 +215,8 @@ class Rules:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Rules:
         """Rules from `to_dict`'s values; fields left out keep their defaults; `ValueError` for an unknown key or bad value."""
+        if not isinstance(values, Mapping):
+            raise ValueError(f"rules are a name or a mapping of fields, got {values!r}")
         known = {field.name for field in dataclasses.fields(cls)}
         for key in values:
             if key not in known:
@@ -273,7 +275,7 @@ def get_rules(rules: str | Rules) -> Rules:
     """A preset by name, or the given `Rules`; `ValueError` names the nearest preset."""
     if isinstance(rules, Rules):
         return rules
-    if rules not in PRESETS:
+    if not isinstance(rules, str) or rules not in PRESETS:
         raise ValueError(f"there is no preset {rules!r}{nearest(rules, PRESETS)}")
     return PRESETS[rules]
 

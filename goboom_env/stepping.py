@@ -19,13 +19,16 @@ from goboom_env.observation.view import cut_with
 from goboom_env.policies.scripted import choose
 from goboom_env.rules import MAX_PLAYERS
 
+MOST_REDEALS, MOST_HANDS = 1_000, 10_000
+"""Deals in a row that ask the learner nothing, and hands in a match, after which a table is STUCK."""
+
 LEARNER = -1
 """In place of a policy's number: the caller plays the seat."""
 
 NEXT_STEP, SAME_STEP, DISABLED = 0, 1, 2
 """`autoreset`, as `gymnasium.vector.AutoresetMode` defines it."""
 
-ASK_LEARNER, ASK_POLICY, DONE = 0, 1, 2
+ASK_LEARNER, ASK_POLICY, DONE, STUCK = 0, 1, 2, 3
 """`stop`: what a table waits for."""
 
 RESET, LEARNER_ACTS, POLICY_ACTS = 0, 1, 2
@@ -130,6 +133,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
     """Take an action, unless it is -1, and run the table until the learner or a policy outside compiled code must choose,
     or the episode is over. A table that `needs_reset` begins its next episode."""
     n = int64(t["num_players"])
+    redeals = 0
     while True:
         if row["needs_reset"] or s["status"] != PLAYING:
             restart = bool(row["needs_reset"])
@@ -142,6 +146,11 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
                     if not restart:
                         row["stop"] = DONE
                         return
+            redeals += restart
+            if redeals > MOST_REDEALS or s["hand_number"] >= MOST_HANDS:
+                row["stop"] = STUCK
+                row["needs_reset"] = True
+                return
             if restart:
                 begin(t, o, s, row)
             else:
@@ -283,11 +292,12 @@ def step_rows(
                 row["untouched"] = False
                 if not legal:
                     forfeit(t, o, s, row)
+                    action = -1
         while True:
             if phase == POLICY_ACTS or row["illegal"] != FORFEIT or row["ended"]:
                 advance(t, o, s, row, v, action)
                 action = -1
-            if row["stop"] == ASK_POLICY:
+            if row["stop"] == ASK_POLICY or row["stop"] == STUCK:
                 waiting += 1
                 break
             if row["stop"] == DONE:

@@ -14,7 +14,7 @@ from goboom_env import stepping
 from goboom_env.actions import IllegalActionError, action_text, num_actions
 from goboom_env.engine.game import refusal
 from goboom_env.engine.rng import seed_words
-from goboom_env.engine.state import compile_rules, new_states
+from goboom_env.engine.state import Records, compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import new_views
 from goboom_env.policies import Policy
@@ -76,9 +76,9 @@ class Table:
         check_choice("episode", episode, EPISODES)
         check_choice("reward", reward, REWARDS)
         check_choice("forced", forced, FORCED)
-        for name, value in (("num_tables", num_tables), ("num_threads", num_threads)):
+        for name, value in (("number of tables", num_tables), ("num_threads", num_threads)):
             if operator.index(value) < 1:
-                raise ValueError(f"{name}={value} must be 1 or more")
+                raise ValueError(f"the {name} must be 1 or more, got {value}" if " " in name else f"{name}={value} must be 1 or more")
         self.rules = get_rules(rules)
         self.num_players = len(seats)
         self.episode = episode
@@ -105,6 +105,7 @@ class Table:
         self._no_actions = np.zeros(num_tables, np.int64)
         self._last_bits = np.zeros(num_tables if autoreset == stepping.SAME_STEP else 0, features.BITS)
         self._seeded = False
+        self._interrupted = False
         self.num_ended = 0
         self._pool: ThreadPoolExecutor | None = None
         self._new_outputs()
@@ -160,13 +161,17 @@ class Table:
             which: Tables to reset, shape (tables,), bool.
             words: Instead of seeds the streams' own words, shape (tables, 4), none of them 0.
         """
+        if which is not None and not self._seeded:
+            raise RuntimeError("the tables were never reset: reset all of them first, without a mask")
         indices = self._all if which is None else np.flatnonzero(which)
         if words is not None:
             self.states["deal_stream"], self.states["policy_stream"] = words[:, :2], words[:, 2:]
         elif seeds is not None or not self._seeded:
             self._seed(seeds, indices)
         self._seeded = True
-        if which is None:
+        if which is None or self._interrupted:
+            if which is not None:
+                raise RuntimeError("the last call was interrupted: call reset for all tables, without a mask")
             self._new_outputs()
         else:
             self.observations, self.masks = self.observations.copy(), self.masks.copy()
@@ -208,6 +213,8 @@ class Table:
         numbers = self._check_actions(actions)
         if not self._seeded:
             raise RuntimeError("the tables were never reset: call reset before step")
+        if self._interrupted:
+            raise RuntimeError("the last call was interrupted, by an error in a policy perhaps: call reset before step")
         if self._options[0]["autoreset"] == stepping.DISABLED and self.rows["needs_reset"].any():
             raise RuntimeError(f"the episode at table {int(np.argmax(self.rows['needs_reset']))} is over: call reset before step")
         self._new_outputs()
@@ -224,8 +231,10 @@ class Table:
 
     def _run(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> None:
         """One compiled call; then, as long as tables wait for policies outside it, one call for all that do."""
+        self._interrupted = True  # until all is done: a policy may raise
         waiting, self.num_ended = self._step_rows(indices, actions, phase)
         while waiting:
+            self._check_stuck(indices)
             asking = indices[self.rows["stop"][indices] == stepping.ASK_POLICY]
             replies = np.empty(len(asking), np.int64)
             asked = self.rows["asked"][asking]
@@ -233,10 +242,28 @@ class Table:
                 mine = np.flatnonzero(asked == number)
                 views, words = new_views(len(mine)), np.empty(len(mine), np.uint64)
                 stepping.ask(self._tables, self.states, self.rows, asking[mine], views, words)
-                replies[mine] = self.policies[number].act(views, words)
+                replies[mine] = self._ask(self.policies[number], views, words)
             waiting, over = self._step_rows(asking, replies, stepping.POLICY_ACTS)
             self.num_ended += over
             self._check_replies(asking, replies)
+        self._interrupted = False
+
+    def _check_stuck(self, indices: NDArray[np.int64]) -> None:
+        if (self.rows["stop"][indices] == stepping.STUCK).any():
+            raise RuntimeError(
+                f"these rules come to no end: {stepping.MOST_REDEALS:,} deals in a row gave the learner no choice "
+                f'(try forced="ask"), or a match went over {stepping.MOST_HANDS:,} hands'
+            )
+
+    @staticmethod
+    def _ask(policy: Policy, views: Records, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """A policy's actions, or `ValueError` for anything but whole numbers, one a view."""
+        answer = np.asarray(policy.act(views, words))
+        if answer.shape != (len(views),) or answer.dtype.kind not in "iu":
+            raise ValueError(
+                f"policy {policy.name!r} must give whole numbers of shape ({len(views)},), got {answer.dtype} of shape {answer.shape}"
+            )
+        return answer.astype(np.int64)
 
     def _check_replies(self, asking: NDArray[np.int64], replies: NDArray[np.int64]) -> None:
         bad = self.rows["illegal"][asking] == stepping.BAD_POLICY_ACTION

@@ -8,6 +8,7 @@ import pickle
 import random
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import gymnasium as gym
@@ -342,3 +343,59 @@ def test_house_rules_keep_through_reset_with_a_seed() -> None:
 
 def test_version_is_a_string() -> None:
     assert goboom_env.__version__.count(".") == 2
+
+
+def test_rules_that_never_ask_anybody_are_an_error_and_not_a_hang() -> None:
+    rules = Rules(hand_size=1)
+    with pytest.raises(RuntimeError, match="no choice"):
+        GoBoomEnv(rules).reset(seed=1)
+    assert GoBoomEnv(rules, forced="ask").reset(seed=1)[1]["action_mask"].any()
+
+
+def test_matches_that_never_end_are_an_error_and_not_a_hang() -> None:
+    from goboom_env.arena import compare
+    from goboom_env.cards import Pack
+
+    rules = Rules(ace_points=0, court_points=0, packs=((2, Pack.of("JQKA")),), hand_size=3)
+    with pytest.raises(RuntimeError, match="10,000 hands"):
+        compare("greedy", "random", rules, 2, 2, episode="match")
+
+
+def test_after_an_error_in_a_policy_the_env_asks_for_a_reset() -> None:
+    fails = [False]
+
+    def moody(observation: np.ndarray, mask: np.ndarray) -> int:
+        if fails[0]:
+            raise KeyError("moody")
+        return int(np.flatnonzero(mask)[0])
+
+    env = GoBoomEnv(opponents=moody)
+    _, info = env.reset(seed=1)
+    fails[0] = True
+    with pytest.raises(KeyError):
+        env.reset(seed=0)  # an opponent moves first
+    with pytest.raises(RuntimeError, match="interrupted"):
+        env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    fails[0] = False
+    _, info = env.reset(seed=1)
+    env.step(int(np.flatnonzero(info["action_mask"])[0]))
+
+
+@pytest.mark.parametrize("answer", [4.7, "3", None, float("nan"), 2**70])
+def test_an_answer_of_a_function_that_is_no_action_names_it(answer: Any) -> None:
+    def odd(observation: np.ndarray, mask: np.ndarray) -> Any:
+        return answer
+
+    with pytest.raises(ValueError, match="policy 'odd' must return an action id"):
+        GoBoomEnv(opponents=odd).reset(seed=0)
+
+
+def test_numpy_player_counts_and_sb3_entry_points_work() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    assert GoBoomEnv(num_players=np.int64(3)).num_players == 3  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Gymnasium's, of the render mode that SB3 tries first
+        vec = make_vec_env("GoBoom/Classic-v0", 2)
+    assert vec.reset().shape == (2, observation.size("classic", 4))
+    vec.close()

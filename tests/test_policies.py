@@ -199,6 +199,18 @@ def test_a_policy_class_of_ones_own_plays_in_batches() -> None:
     assert max(policy.sizes) > 8
 
 
+@pytest.mark.parametrize("answer", [np.zeros(()), np.zeros(1), np.array([0.5]), np.zeros((1, 1), int), np.array(["3"])])
+def test_an_answer_of_a_policy_of_a_wrong_shape_or_kind_names_it(answer: Any) -> None:
+    class Odd(Policy):
+        name = "odd"
+
+        def act(self, views: Any, rng: Any) -> Any:
+            return answer
+
+    with pytest.raises(ValueError, match=r"policy 'odd' must give whole numbers of shape \(1,\)"):
+        GoBoomEnv(opponents=Odd()).reset(seed=0)
+
+
 def test_mixes_are_drawn_each_episode_in_their_shares() -> None:
     mix = {"greedy": 1, "random": 3}
     table = Table("classic", [None, *make_seats(mix, 3)], 4000)

@@ -131,7 +131,8 @@ def test_choices_do_not_depend_on_threads_or_on_the_batch() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("search:0", "1 deal or more"),
+        ("search:0", "1 to 1,000,000 deals"),
+        ("search:99999999999999999999", "1 to 1,000,000 deals"),
         ("search:many", "'many' is no number"),
         ("search:8:gredy", "did you mean 'greedy'"),
         ("search:8:lead:fun", "objective='fun'"),

@@ -159,6 +159,16 @@ def test_training_twice_with_a_seed_gives_the_same_policy(tmp_path: Path) -> Non
         ("- 1", [], "key: value"),
         ("{", [], "no YAML"),
         ("{}", ["seed"], "write key=value"),
+        ("{}", ["opponents={random: 0.3"], "no YAML"),
+        ("{}", ["opponents={greedy: null}"], "weights of a mix"),
+        ("{}", ["opponents=self"], "name opponents"),
+        ("seed: -1", [], "seed=-1 must be 0 or more"),
+        ("learning_rate: .nan", [], "learning_rate=nan"),
+        ("gamma: 5", [], "gamma=5"),
+        ("num_threads: 0", [], "num_threads=0"),
+        ("net_arch: [true]", [], "net_arch"),
+        ("{n_envs: 1, n_steps: 1}", [], "at least batch_size"),
+        ("output: ''", [], "output must name a folder"),
         ("{}", ["sed=1"], "did you mean 'seed'"),
     ],
 )
@@ -191,6 +201,27 @@ class Bomb:
 
     def __reduce__(self) -> Any:
         return (os.mkdir, (str(self.marker),))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda policy: policy.layers[0][0].fill(np.nan), "not finite"),
+        (lambda policy: policy.layers[-1][1].fill(-np.inf), "not finite"),
+        (lambda policy: policy.metadata.update(num_players=4.7), "num_players 4.7"),
+        (lambda policy: policy.metadata.update(observation_version=True), "observation_version True"),
+        (lambda policy: policy.metadata.update(activation="gelu"), "activation 'gelu'"),
+        (lambda policy: policy.metadata.update(rules={"hand_size": -1}), "hand_size=-1"),
+        (lambda policy: policy.metadata.update(rules=[]), "mapping of fields"),
+        (lambda policy: policy.layers.pop(), "do not lead from"),
+    ],
+)
+def test_a_policy_file_that_cannot_play_says_why(run: Path, tmp_path: Path, change: Any, message: str) -> None:
+    policy = NetworkPolicy.load(run / "policy.safetensors")
+    change(policy)
+    policy.save(tmp_path / "odd.safetensors")
+    with pytest.raises(PolicyFileError, match=message):
+        make(tmp_path / "odd.safetensors")
 
 
 @pytest.mark.parametrize("kind", ["pickle", "zip", "text", "empty", "truncated", "foreign"])

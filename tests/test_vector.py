@@ -112,6 +112,19 @@ def test_rows_equal_single_envs_with_policies_outside_compiled_code(mode: Autore
     compare_with_singles(mode, 5, 4, opponents=["greedy", lowest, {lowest: 0.5, "random": 0.5}])
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_equal_single_envs_after_illegal_actions(mode: AutoresetMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forfeited hand leaves nothing behind in the next."""
+
+    def sometimes_illegal(mask: np.ndarray, step: int) -> int:
+        choices = np.flatnonzero(mask == 0) if step % 3 == 0 and not mask.all() else np.flatnonzero(mask)
+        return int(choices[(step * 7919 + len(choices)) % len(choices)])
+
+    monkeypatch.setitem(globals(), "act", sometimes_illegal)
+    for opponents in ("greedy", "self"):
+        compare_with_singles(mode, 20, 4, opponents=opponents)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("reward", ["score", "win"])

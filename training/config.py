@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,10 +83,22 @@ class TrainConfig:
                 raise ConfigError(f"{item.name}={value!r} must be text")
             if str(kind).startswith("list") and not isinstance(value, list):
                 raise ConfigError(f"{item.name}={value!r} must be a list")
-        for name in ("n_envs", "n_timesteps", "n_steps", "batch_size", "n_epochs", "checkpoint_every", "eval_every", "eval_hands"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be 1 or more")
-        if not self.net_arch or not all(isinstance(width, int) and width > 0 for width in self.net_arch):
+        lows = dict.fromkeys(
+            ("n_envs", "n_timesteps", "n_steps", "n_epochs", "checkpoint_every", "eval_every", "eval_hands", "num_threads"), 1
+        )
+        for name, low in {**lows, "seed": 0, "batch_size": 2, "ent_coef": 0, "vf_coef": 0}.items():
+            if not low <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)} must be {low} or more")
+        for name in ("learning_rate", "clip_range", "gamma", "gae_lambda"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be above 0 and at most 1")
+        if self.n_envs * self.n_steps < self.batch_size:
+            raise ConfigError(f"n_envs * n_steps = {self.n_envs * self.n_steps} must be at least batch_size={self.batch_size}")
+        if not self.output:
+            raise ConfigError("output must name a folder")
+        if self.opponents == "self":
+            raise ConfigError("opponents=self would mix the seats' decisions into one return: name opponents")
+        if not self.net_arch or not all(type(width) is int and width > 0 for width in self.net_arch):
             raise ConfigError(f"net_arch={self.net_arch} must be a list of widths")
         try:
             env = GoBoomEnv(self.rules, self.num_players, self.opponents, self.episode, self.reward)
@@ -120,7 +133,10 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
         key, sign, value = word.partition("=")
         if not sign:
             raise ConfigError(f"{word!r} is no setting: write key=value")
-        values[key] = yaml.safe_load(value)
+        try:
+            values[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ConfigError(f"{word!r}: the value is no YAML") from None
     for key in values:
         if key not in known:
             raise ConfigError(f"{str(path)!r}: unknown key {key!r}{nearest(key, known)}")

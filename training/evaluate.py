@@ -49,13 +49,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the results to this file as well")
     options = parser.parse_args(arguments)
     try:
-        if options.hands < 1:
-            raise ValueError(f"--hands {options.hands} must be 1 or more")
+        if not 1 <= options.hands <= 100_000_000:
+            raise ValueError(f"--hands {options.hands} must be within 1 and 100,000,000")
+        if options.json and not options.json.absolute().parent.is_dir():
+            raise ValueError(f"--json {str(options.json)!r}: there is no such folder")
         policy = make(options.policy)
         trained = policy if isinstance(policy, NetworkPolicy) else None
-        rules = get_rules(options.rules) if options.rules else (trained.rules if trained else get_rules("classic"))
-        players = options.players or (trained.num_players if trained else 4)
-        deals = -(-options.hands // players)
+        rules = get_rules(options.rules) if options.rules is not None else (trained.rules if trained else get_rules("classic"))
+        players = options.players if options.players is not None else (trained.num_players if trained else 4)
+        rules.pack_for(players)
+        deals = max(2, -(-options.hands // players))  # an interval needs two
         opponents = [make(name) for name in options.against.split(",")]
         results = [compare(policy, opponent, rules, players, deals, options.seed, options.episode) for opponent in opponents]
         print_table(results)

@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = load_config(options.config, options.settings)
         train(config, progress_bar=not options.no_progress)
-    except ConfigError as error:
+    except (ConfigError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

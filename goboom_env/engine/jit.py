@@ -71,7 +71,7 @@ class _Notice(event.Listener):  # type: ignore[misc]  # numba is untyped
         module = event.data["dispatcher"].py_func.__module__
         if not self.said and module.startswith("goboom_env."):
             _Notice.said = True
-            print("goboom_env: compiling the rules engine, once per install (up to 25 s)", file=sys.stderr, flush=True)
+            print("goboom_env: compiling what this run needs first, kept for the next (up to 25 s)", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         pass

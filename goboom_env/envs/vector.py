@@ -16,6 +16,7 @@ from goboom_env.envs.common import build_spaces, build_table
 from goboom_env.render.text import table_text
 from goboom_env.rules import Rules
 from goboom_env.stepping import DISABLED, NEXT_STEP, SAME_STEP
+from goboom_env.table import check_choice
 
 _MODES = {AutoresetMode.NEXT_STEP: NEXT_STEP, AutoresetMode.SAME_STEP: SAME_STEP, AutoresetMode.DISABLED: DISABLED}
 
@@ -52,6 +53,8 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
     ) -> None:
+        if not isinstance(autoreset_mode, AutoresetMode):
+            check_choice("autoreset_mode", autoreset_mode, [mode.value for mode in AutoresetMode])
         mode = AutoresetMode(autoreset_mode)
         self._table = build_table(
             *(rules, num_players, opponents, illegal_action, render_mode),
@@ -67,6 +70,7 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         self.num_envs = num_envs
         self.rules = self._table.rules
         self.num_players = self._table.num_players
+        self.num_actions = self._table.num_actions
         self.illegal_action = illegal_action
         self.render_mode = render_mode
         self.single_observation_space, self.single_action_space = build_spaces(self._table)

@@ -32,6 +32,7 @@ class GoBoomVecEnv(VecEnv):
         self.vector_env = GoBoomVectorEnv(num_envs, **options, autoreset_mode=AutoresetMode.SAME_STEP)
         self.render_mode = self.vector_env.render_mode
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
+        self._masks = np.ones((num_envs, self.vector_env.num_actions), np.bool_)
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
         self._start = time.time()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -68,7 +69,12 @@ class FunctionPolicy(Policy):
         if self._table is None:
             raise RuntimeError(f"policy {self.name!r} is not bound to rules: use the result of .bind(rules, num_players)")
         observations, masks = features.encode(*self._table, views)
-        return np.array([int(self.function(observation, mask)) for observation, mask in zip(observations, masks, strict=True)], np.int64)
+        answers = [self.function(observation, mask) for observation, mask in zip(observations, masks, strict=True)]
+        try:
+            return np.array([operator.index(answer) for answer in answers], np.int64)
+        except (TypeError, OverflowError):
+            wrong = next(answer for answer in answers if not hasattr(answer, "__index__") or not -(2**63) <= operator.index(answer) < 2**63)
+            raise ValueError(f"policy {self.name!r} must return an action id, got {wrong!r}") from None
 
 
 PolicySpec: TypeAlias = "str | Path | Policy | PolicyFunction"
@@ -127,7 +133,7 @@ def make_seats(opponents: Mix | Sequence[Mix], seats: int) -> list[list[tuple[Po
 def _make_mix(mix: Mix) -> list[tuple[Policy, float]]:
     if not isinstance(mix, Mapping):
         return [(make(mix), 1.0)]
-    weights = [float(weight) for weight in mix.values()]
+    weights = [float(weight) if isinstance(weight, (int, float)) else math.nan for weight in mix.values()]
     total = sum(weights)
     if not mix or not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not total:
         raise ValueError(f"weights of a mix must be numbers of 0 or more that do not sum to 0, got {dict(mix)}")

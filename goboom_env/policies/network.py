@@ -68,21 +68,12 @@ class NetworkPolicy(Policy):
             with safe_open(path, "numpy") as file:
                 text = (file.metadata() or {}).get(METADATA_KEY)
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - the handle is no mapping
-        except (SafetensorError, OSError) as error:
+        except (SafetensorError, OSError, TypeError, AttributeError) as error:
             raise PolicyFileError(f"{str(path)!r} is no policy file (.safetensors): {error}") from None
         try:
-            metadata = json.loads(text or "")
-            if metadata["format"] != FORMAT:
-                raise ValueError(f"format {metadata['format']!r} is not {FORMAT!r}")
-            if metadata["activation"] not in ACTIVATIONS:
-                raise ValueError(f"activation {metadata['activation']!r} is not one of {', '.join(ACTIVATIONS)}")
-            count = len(tensors) // 2
-            layers = [
-                (tensors[f"layers.{k}.weight"].astype(np.float32), tensors[f"layers.{k}.bias"].astype(np.float32)) for k in range(count)
-            ]
-            policy = cls(layers, metadata, deterministic, name=path.stem)
+            policy = cls(*_read(text, tensors), deterministic, name=path.stem)
             policy._check_shapes()
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             reason = f"no {error} in it" if isinstance(error, KeyError) else error
             raise PolicyFileError(f"{str(path)!r} holds no policy that can be played: {reason}") from None
         return policy
@@ -139,6 +130,23 @@ class NetworkPolicy(Policy):
             uniform = np.stack([np.random.Generator(np.random.PCG64(int(word))).random(logits.shape[1]) for word in rng])
             logits = logits - np.log(-np.log(uniform + 1e-300) + 1e-300)
         return np.asarray(logits.argmax(axis=1), np.int64)
+
+
+def _read(text: str | None, tensors: dict[str, NDArray[Any]]) -> tuple[list[tuple[NDArray[np.float32], NDArray[np.float32]]], Any]:
+    """Layers and metadata of a policy file, or `ValueError`, `KeyError` or `TypeError` for what cannot be one."""
+    metadata = json.loads(text or "")
+    if metadata["format"] != FORMAT:
+        raise ValueError(f"format {metadata['format']!r} is not {FORMAT!r}")
+    if metadata["activation"] not in ACTIVATIONS:
+        raise ValueError(f"activation {metadata['activation']!r} is not one of {', '.join(ACTIVATIONS)}")
+    for key in ("num_players", "observation_version"):
+        if type(metadata[key]) is not int:
+            raise ValueError(f"{key} {metadata[key]!r} is no whole number")
+    count = len(tensors) // 2
+    layers = [(tensors[f"layers.{k}.weight"].astype(np.float32), tensors[f"layers.{k}.bias"].astype(np.float32)) for k in range(count)]
+    if len(tensors) != 2 * count or not all(np.isfinite(tensor).all() for layer in layers for tensor in layer):
+        raise ValueError("its tensors are not finite weights and biases in pairs")
+    return layers, metadata
 
 
 def _describe(rules: Rules, num_players: int, version: int) -> str:

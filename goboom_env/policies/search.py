@@ -29,6 +29,7 @@ OBJECTIVES = ("win", "points")
 TIE = 1e-3
 """Weight of the other objective, which decides between actions that are equal in the first."""
 
+MOST_DEALS = 1_000_000
 _TRIES = 64
 _ONE = np.uint64(1)
 
@@ -241,8 +242,8 @@ class SearchPolicy(Policy):
     """
 
     def __init__(self, deals: int = 128, rollout: str = "greedy", objective: str = "win", num_threads: int | None = 1) -> None:
-        if deals < 1:
-            raise ValueError(f"search needs 1 deal or more, got {deals}")
+        if not 1 <= deals <= MOST_DEALS:
+            raise ValueError(f"search needs 1 to {MOST_DEALS:,} deals, got {deals}")
         if rollout not in BOTS:
             raise ValueError(f"rollout={rollout!r} is not one of {', '.join(BOTS)}{near_miss(rollout, BOTS)}")
         if objective not in OBJECTIVES:
@@ -259,7 +260,7 @@ class SearchPolicy(Policy):
         words = text.split(":")
         if words[0] != "search" or len(words) > 4:
             raise ValueError(f"{text!r} is no search: write search:DEALS:BOT:OBJECTIVE, as in search:128 or search:64:lead:points")
-        if len(words) > 1 and not words[1].isdecimal():
+        if len(words) > 1 and not (words[1].isascii() and words[1].isdecimal()):
             raise ValueError(f"{text!r}: {words[1]!r} is no number of deals")
         rollout, objective = (*words[2:], *("greedy", "win")[len(words[2:]) :])
         return cls(int(words[1]) if len(words) > 1 else 128, rollout, objective)
