@@ -76,9 +76,9 @@ class Table:
         check_choice("episode", episode, EPISODES)
         check_choice("reward", reward, REWARDS)
         check_choice("forced", forced, FORCED)
-        for name, value in (("number of tables", num_tables), ("num_threads", num_threads)):
+        for name, value in (("tables", num_tables), ("threads", num_threads)):
             if operator.index(value) < 1:
-                raise ValueError(f"the {name} must be 1 or more, got {value}" if " " in name else f"{name}={value} must be 1 or more")
+                raise ValueError(f"the number of {name} must be 1 or more, got {value}")
         self.rules = get_rules(rules)
         self.num_players = len(seats)
         self.episode = episode
