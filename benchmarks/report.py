@@ -76,7 +76,7 @@ def chart(results: dict[str, dict[str, float]], path: Path) -> None:
     axes.set_xscale("log")
     axes.set_xlabel("player actions a second, one core")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0.12)
+    axes.set_xlim(right=6 * max(result["median"] for result in results.values()))  # room for the last label
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
 
