@@ -22,9 +22,9 @@ def _record(options: argparse.Namespace) -> int:
         names *= options.players
     if len(names) != options.players:
         raise ValueError(f"--seats names {len(names)} policies for {options.players} players: give one for each, or one for all")
-    for option, value in (("--hands", options.hands), ("--matches", options.matches)):
-        if value is not None and value < 1:
-            raise ValueError(f"{option} {value} must be 1 or more")
+    for option, value, low in (("--hands", options.hands, 1), ("--matches", options.matches, 1), ("--seed", options.seed, 0)):
+        if value is not None and value < low:
+            raise ValueError(f"{option} {value} must be {low} or more")
     hands = 1 if options.hands is None and options.matches is None else options.hands
     count = write_records(options.out, record_hands(rules, [make(name) for name in names], options.seed, hands, options.matches))
     print(f"{count} hands written to {options.out}")

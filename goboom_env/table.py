@@ -195,11 +195,13 @@ class Table:
     def _seed(self, seeds: Sequence[int | None] | None, indices: NDArray[np.int64]) -> None:
         """Streams from seeds, and from the system's entropy for tables that never had any."""
         entropy = np.random.SeedSequence()
+        words = {}
         for i in indices if self._seeded else self._all:
             seed = None if seeds is None else seeds[i]
             if seed is not None or not self._seeded:
-                words = seed_words(seed, None if seed is not None else entropy)
-                self.states[i]["deal_stream"], self.states[i]["policy_stream"] = words[:2], words[2:]
+                words[i] = seed_words(seed, None if seed is not None else entropy)
+        for i, four in words.items():  # once every seed is known to be good
+            self.states[i]["deal_stream"], self.states[i]["policy_stream"] = four[:2], four[2:]
 
     def step(self, actions: ArrayLike) -> None:
         """Take the learner's action at every table and run each to its next decision or the end of its episode.

@@ -143,7 +143,7 @@ def test_empty_file_replays_as_no_hands(goboom: Command) -> None:
         (("--hands", -3), "--hands -3 must be 1 or more"),
         (("--matches", 0), "--matches 0 must be 1 or more"),
         (("--hands", 2, "--matches", 0), "--matches 0 must be 1 or more"),
-        (("--seed", -1), "non-negative"),
+        (("--seed", -1), "--seed -1 must be 0 or more"),
         (("--out", "none/hands.jsonl"), "none"),
     ],
 )

@@ -256,6 +256,16 @@ def test_actions_of_a_wrong_shape_kind_or_range_change_nothing(actions: Any) -> 
     assert env._table.states.tobytes() == before
 
 
+def test_a_bad_seed_among_good_ones_changes_nothing() -> None:
+    env = GoBoomVectorEnv(3)
+    env.reset(seed=0)
+    before = env._table.states.tobytes()
+    for seeds in ([1, -2, 3], [1, 2]):
+        with pytest.raises(ValueError, match=r"non-negative|seeds for 3"):
+            env.reset(seed=seeds)
+        assert env._table.states.tobytes() == before
+
+
 def test_next_step_masks_can_always_be_sampled() -> None:
     env = GoBoomVectorEnv(16, num_players=2)
     _, info = env.reset(seed=3)
