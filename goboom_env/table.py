@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goboom_env import stepping
-from goboom_env.actions import IllegalActionError, action_text, num_actions
+from goboom_env.actions import IllegalActionError, num_actions
 from goboom_env.engine.game import refusal
 from goboom_env.engine.rng import seed_words
 from goboom_env.engine.state import Records, compile_rules, new_states
@@ -340,7 +340,3 @@ class Table:
             "winner": int(row["winner"]),
             "illegal_action": bool(row["illegal"] == stepping.FORFEIT),
         }
-
-    def action_text(self, action: int) -> str:
-        """Text of an action id."""
-        return action_text(self.pack, action)

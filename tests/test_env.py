@@ -18,6 +18,7 @@ from gymnasium.utils.env_checker import check_env
 
 import goboom_env
 from goboom_env import PRESETS, GoBoomEnv, IllegalActionError, Rules, observation
+from goboom_env.actions import action_text
 from goboom_env.registration import ENV_IDS
 
 IDS = sorted(ENV_IDS)
@@ -201,7 +202,7 @@ def test_raise_names_the_card_and_leaves_the_state_as_it_was() -> None:
     _, info = env.reset(seed=0)
     before = env._table.states.tobytes(), env._table.rows.tobytes()
     illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    with pytest.raises(IllegalActionError, match=f"seat 0 cannot take {env._table.action_text(illegal)}.*legal:"):
+    with pytest.raises(IllegalActionError, match=f"seat 0 cannot take {action_text(env._table.pack, illegal)}.*legal:"):
         env.step(illegal)
     assert before == (env._table.states.tobytes(), env._table.rows.tobytes())
     env.step(int(np.flatnonzero(info["action_mask"])[0]))

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from goboom_env.arena import Comparison, compare
+from goboom_env.files import whole_file
 from goboom_env.policies import make
-from goboom_env.policies.network import NetworkPolicy, write_atomically
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.rules import get_rules
 
 
@@ -63,7 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
         results = [compare(policy, opponent, rules, players, deals, options.seed, options.episode) for opponent in opponents]
         print_table(results)
         if options.json:
-            write_atomically(options.json, (json.dumps([result.to_dict() for result in results], indent=1) + "\n").encode())
+            with whole_file(options.json) as file:
+                file.write((json.dumps([result.to_dict() for result in results], indent=1) + "\n").encode())
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

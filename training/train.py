@@ -15,9 +15,9 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
+from goboom_env.files import whole_file
 from goboom_env.integrations.sb3 import GoBoomVecEnv
 from goboom_env.policies.network import NetworkPolicy
-from goboom_env.policies.network import write_atomically as write_file
 from training.callbacks import ArenaEvaluation, PolicyCheckpoints
 from training.config import ConfigError, TrainConfig, load_config
 from training.evaluate import print_table
@@ -81,7 +81,8 @@ def train(config: TrainConfig, progress_bar: bool = True) -> NetworkPolicy:
     output = Path(config.output)
     output.mkdir(parents=True, exist_ok=True)
     model.set_logger(configure(str(output), ["csv", "tensorboard"]))
-    write_file(output / "config.yaml", yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
+    with whole_file(output / "config.yaml") as file:
+        file.write(yaml.safe_dump(config.to_dict(), sort_keys=False).encode())
     evaluation = ArenaEvaluation(config)
     started = time.perf_counter()
     try:

@@ -34,16 +34,6 @@ if COMPILED:
 
         return types.int64(types.uint64), generate
 
-    @intrinsic
-    def highest(typing: Any, word: Any) -> Any:
-        """Position of the highest bit set; the word is not zero."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            leading = builder.ctlz(args[0], cgutils.false_bit)
-            return builder.sub(context.get_constant(types.int64, 63), leading)
-
-        return types.int64(types.uint64), generate
-
     def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, pointee: Any) -> Any:
         """Pointer to a byte of a contiguous array."""
         data = context.make_array(array_type)(context, builder, array).data
@@ -97,10 +87,6 @@ else:
     def lowest(word: Any) -> int:
         """Position of the lowest bit set; the word is not zero."""
         return (int(word) & -int(word)).bit_length() - 1
-
-    def highest(word: Any) -> int:
-        """Position of the highest bit set; the word is not zero."""
-        return int(word).bit_length() - 1
 
 
 @hot

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from goboom_env.actions import IllegalActionError, action_number
 from goboom_env.engine.game import Game
+from goboom_env.files import whole_file
 from goboom_env.rules import Rules, get_rules, rules_name
 
 FORMAT = "goboom-record/1"
@@ -83,21 +82,11 @@ def make_record(game: Game, match: int, seats: Sequence[str]) -> dict[str, Any]:
 
 def write_records(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write a file whole or not at all; returns the number of hands."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {str(path)!r} in")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     count = 0
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            for record in records:
-                file.write(json.dumps(record, separators=(",", ":")) + "\n")
-                count += 1
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(path) as file:
+        for record in records:
+            file.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+            count += 1
     return count
 
 

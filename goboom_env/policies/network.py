@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from goboom_env.engine.state import Records
+from goboom_env.files import whole_file
 from goboom_env.observation import features
 from goboom_env.policies.base import Policy
 from goboom_env.rules import Rules, rules_name
@@ -95,7 +94,9 @@ class NetworkPolicy(Policy):
         for k, (weight, bias) in enumerate(self.layers):
             tensors[f"layers.{k}.weight"] = np.ascontiguousarray(weight, np.float32)
             tensors[f"layers.{k}.bias"] = np.ascontiguousarray(bias, np.float32)
-        write_atomically(path, save(tensors, metadata={METADATA_KEY: json.dumps({**self.metadata, "format": FORMAT})}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
+            file.write(save(tensors, metadata={METADATA_KEY: json.dumps({**self.metadata, "format": FORMAT})}))
 
     def bind(self, rules: Rules, num_players: int) -> NetworkPolicy:
         """This policy, where it was trained for this table.
@@ -151,19 +152,3 @@ def _read(text: str | None, tensors: dict[str, NDArray[Any]]) -> tuple[list[tupl
 
 def _describe(rules: Rules, num_players: int, version: int) -> str:
     return f"{rules_name(rules) or 'house rules'} at {num_players} seats with observation version {version}"
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
