@@ -163,15 +163,15 @@ class Table:
         """
         if which is not None and not self._seeded:
             raise RuntimeError("the tables were never reset: reset all of them first, without a mask")
+        if which is not None and self._interrupted:
+            raise RuntimeError("the last call was interrupted: call reset for all tables, without a mask")
         indices = self._all if which is None else np.flatnonzero(which)
         if words is not None:
             self.states["deal_stream"], self.states["policy_stream"] = words[:, :2], words[:, 2:]
         elif seeds is not None or not self._seeded:
             self._seed(seeds, indices)
         self._seeded = True
-        if which is None or self._interrupted:
-            if which is not None:
-                raise RuntimeError("the last call was interrupted: call reset for all tables, without a mask")
+        if which is None:
             self._new_outputs()
         else:
             self.observations, self.masks = self.observations.copy(), self.masks.copy()
