@@ -107,10 +107,10 @@ def start_times() -> dict[str, float]:
 
 def ppo_share(decisions: int = 200_000) -> dict[str, float]:
     """Share of MaskablePPO's wall time that is spent in the environment, with the configuration `configs/quick.yaml`."""
-    from training.config import load_config
+    from training.config import TrainConfig, load_config
     from training.train import make_model
 
-    config = load_config(Path(__file__).parent.parent / "configs" / "quick.yaml", [f"n_timesteps={decisions}"])
+    config = load_config(Path(__file__).parent.parent / "configs" / "quick.yaml", [f"n_timesteps={decisions}"], TrainConfig)
     model = make_model(config)
     spent = [0.0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from goboom_env.arena import compare
 from goboom_env.engine import kernels
 from goboom_env.engine.rng import next_word, stream_words
 from goboom_env.engine.state import compile_rules, new_states
+from goboom_env.observation import features
 from goboom_env.observation.view import cut, new_views
 from goboom_env.policies import make
+from goboom_env.policies.determinise import deal_unseen, rebuild
+from goboom_env.policies.forward import choose_by_network, forward, new_space
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.policies.scripted import choose_random
-from goboom_env.policies.search import SearchPolicy, deal_unseen, rebuild
+from goboom_env.policies.search import WORK, SearchPolicy, conclude, drop_worse_half
 from goboom_env.rules import Rules as RulesValue
 from tests.rules.invariants import conserved, deal_hidden
 from tests.rules.test_random_play import HOUSE_RULES
@@ -136,7 +141,7 @@ def test_choices_do_not_depend_on_threads_or_on_the_batch() -> None:
         ("search:many", "'many' is no number"),
         ("search:8:gredy", "did you mean 'greedy'"),
         ("search:8:lead:fun", "objective='fun'"),
-        ("search:8:lead:win:more", "search:DEALS:BOT:OBJECTIVE"),
+        ("search:8:lead:win:more", "search:BUDGET:ROLLOUT:OBJECTIVE"),
         ("serch", "did you mean 'search'"),
     ],
 )
@@ -159,3 +164,108 @@ def test_strength_on_classic() -> None:
     """Against `greedy` on the other seats, 95 % intervals over paired deals."""
     assert compare("search:128", "greedy", num_players=2, deals=1500, seed=2).win_interval[0] > 0.66
     assert compare("search:128", "greedy", num_players=4, deals=600, seed=2).win_interval[0] > 0.34
+
+
+def network(rules: RulesValue, players: int, seed: int, value: bool = True) -> NetworkPolicy:
+    rng = np.random.default_rng(seed)
+    widths = [features.size(rules, players), 24, 16, len(rules.pack_for(players).types) + 2]
+    layers = [
+        ((rng.standard_normal((b, a)) / a**0.5).astype(np.float32), rng.standard_normal(b).astype(np.float32)) for a, b in pairwise(widths)
+    ]
+    metadata = {"rules": rules.to_dict(), "num_players": players, "observation_version": features.VERSION, "activation": "relu"}
+    head = (rng.standard_normal((1, 16)).astype(np.float32), rng.standard_normal(1).astype(np.float32)) if value else None
+    return NetworkPolicy(layers, {**metadata, "objective": "win", "logit_scale": 4.0}, name="net", value=head)
+
+
+@pytest.mark.parametrize(("name", "activation"), [("classic", "relu"), ("jokers", "tanh"), ("rockaway", "relu")])
+def test_compiled_forward_pass_is_that_of_numpy(name: str, activation: str) -> None:
+    rules, players = TABLES[name]
+    policy = network(rules, players, 1)
+    policy.metadata["activation"] = activation
+    compiled, tables, bits = policy.compiled(), compile_rules(rules, players), np.zeros(1, features.BITS)
+    assert policy.value is not None
+    for t, _, v in positions(rules, players, 2, seed=6):
+        outputs = forward(t, v, bits[0], compiled, new_space(compiled))
+        observation, mask = features.encode(rules, players, np.array([v]))
+        logits = policy.logits(observation)[0]
+        assert outputs[: len(logits)] == pytest.approx(logits, abs=1e-4)
+        hidden = observation.astype(np.float32)
+        for weight, bias in policy.layers[:-1]:
+            hidden = np.tanh(hidden @ weight.T + bias) if activation == "tanh" else np.maximum(hidden @ weight.T + bias, 0)
+        assert outputs[len(logits)] == pytest.approx(float((hidden @ policy.value[0].T + policy.value[1])[0, 0]), abs=1e-4)
+        best = choose_by_network(tables[0], v, bits[0], compiled, new_space(compiled))
+        assert best == np.where(mask[0] > 0, logits, -np.inf).argmax()
+
+
+def test_a_guide_with_a_large_say_decides() -> None:
+    rules, players = TABLES["classic"]
+    net = network(rules, players, 2)
+    views = np.concatenate([np.array([v]) for _, _, v in positions(rules, players, 3, seed=8)])
+    words = stream_words(2, len(views))[:, 0]
+    guided = SearchPolicy(4, guide=net, prior_deals=100_000).bind(rules, players).act(views, words)
+    assert guided.tolist() == net.act(views, words).tolist()
+    free = SearchPolicy(4, guide=net, prior_deals=0).bind(rules, players).act(views, words)
+    assert free.tolist() != guided.tolist()
+
+
+def test_a_guide_values_the_next_choice() -> None:
+    # A head that always says 7 gives every hand that is not over before the next choice that worth.
+    rules, players = TABLES["classic"]
+    net = network(rules, players, 3)
+    net.value = (np.zeros((1, 16), np.float32), np.array([7.0], np.float32))
+    game = Game("classic", players, seed=5)
+    t, s = game.records
+    views = new_views(1)
+    cut(t, s, int(s["turn"]), views[0])
+    _, values = SearchPolicy(32, guide=net).bind(rules, players).evaluate(views, np.array([9], np.uint64))
+    assert np.nanmax(values) > 6
+    _, values = SearchPolicy(32, objective="points", guide=net).bind(rules, players).evaluate(views, np.array([9], np.uint64))
+    assert np.nanmax(values) < 2  # a value of wins says nothing of points
+
+
+def test_hands_played_out_by_a_network() -> None:
+    rules, players = TABLES["classic"]
+    net = network(rules, players, 4, value=False)
+    views = np.concatenate([np.array([v]) for _, _, v in positions(rules, players, 1, seed=9)])
+    words = stream_words(2, len(views))[:, 0]
+    policy = SearchPolicy(8, rollout=net).bind(rules, players)
+    assert policy.name == "search:8:net"
+    actions, values = policy.evaluate(views, words)
+    choices = features.encode(rules, players, views)[1].sum(axis=1)
+    assert ((~np.isnan(values)).sum(axis=1) == np.where(choices > 1, choices, 0)).all()  # one legal action is not searched
+    assert actions.tolist() != SearchPolicy(8).bind(rules, players).act(views, words).tolist()
+
+
+def test_a_budget_of_time() -> None:
+    game = Game("classic", 4, seed=5)
+    t, s = game.records
+    views = new_views(1)
+    cut(t, s, int(s["turn"]), views[0])
+    policy = make("search:5ms").bind(game.rules, 4)
+    actions, values = policy.evaluate(views, np.array([9], np.uint64))  # type: ignore[attr-defined]
+    known = {action_text(game.pack, k) for k in np.flatnonzero(~np.isnan(values[0]))}
+    assert known == set(game.legal())
+    assert action_text(game.pack, int(actions[0])) in known
+
+
+def test_dropped_actions_are_judged_on_the_deals_of_the_rest() -> None:
+    # The first quarter of the deals is worth 0.4 more to everything than the rest.
+    w = np.zeros(1, WORK)[0]
+    w["legal"], w["count"], w["dealt"] = 4, 4, 10
+    w["actions"][:4], w["totals"][:4] = [0, 1, 2, 3], [9.0, 8.0, 6.0, 7.0]
+    drop_worse_half(w)
+    assert sorted(w["actions"][:2]) == [0, 1]
+    w["dealt"] = 20
+    w["totals"][0] += 5.0
+    w["totals"][1] += 4.0
+    values = np.empty(54)
+    best = conclude(compile_rules(PRESETS["classic"], 2)[0], w, values)
+    assert best == 0
+    assert values[:4] == pytest.approx([0.7, 0.6, 0.4, 0.5])
+
+
+def test_a_search_takes_trained_policies_only_as_guide() -> None:
+    with pytest.raises(ValueError, match="no trained policy"):
+        make("search+greedy:8")
+    with pytest.raises(ValueError, match="rule bot"):
+        SearchPolicy(8, rollout=network(*TABLES["classic"], 1), guide=network(*TABLES["classic"], 1))

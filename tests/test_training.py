@@ -176,7 +176,7 @@ def test_bad_configs_name_key_and_reason(text: str, settings: list[str], message
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
-        load_config(path, settings)
+        load_config(path, settings, TrainConfig)
     assert train.main([str(path), *settings, "--no-progress"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert [item.name for item in tmp_path.iterdir()] == ["config.yaml"]

@@ -1,4 +1,4 @@
-"""The configuration of a training run: one flat dataclass, filled from a YAML file and from the command line."""
+"""The configuration of a run: one flat dataclass a script, filled from a YAML file and from the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -21,7 +21,49 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class RunConfig:
+    """A flat set of settings of one script."""
+
+    def check(self, lows: Mapping[str, float], unit: Sequence[str]) -> None:
+        """`ConfigError` unless every field is of its type, those in `lows` are at least so much, and those in `unit` in (0, 1]."""
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            kind = item.type
+            if kind == "int" and (not isinstance(value, int) or isinstance(value, bool)):
+                raise ConfigError(f"{item.name}={value!r} must be a whole number")
+            if kind == "int | None" and not (value is None or (type(value) is int and value > 0)):
+                raise ConfigError(f"{item.name}={value!r} must be a whole number above 0 or null")
+            if kind == "float" and (not isinstance(value, (int, float)) or isinstance(value, bool)):
+                raise ConfigError(f"{item.name}={value!r} must be a number (YAML reads 1e-3 as text: write 0.001)")
+            if kind == "bool" and not isinstance(value, bool):
+                raise ConfigError(f"{item.name}={value!r} must be true or false")
+            if kind == "str" and not isinstance(value, str):
+                raise ConfigError(f"{item.name}={value!r} must be text")
+            if str(kind).startswith("list") and not isinstance(value, list):
+                raise ConfigError(f"{item.name}={value!r} must be a list")
+        for name, low in lows.items():
+            if not low <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)} must be {low} or more")
+        for name in unit:
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be above 0 and at most 1")
+        values = self.to_dict()
+        if not values["output"]:
+            raise ConfigError("output must name a folder")
+        widths = values["net_arch"]
+        if not widths or not all(type(width) is int and width > 0 for width in widths):
+            raise ConfigError(f"net_arch={widths} must be a list of widths")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every setting."""
+        return dataclasses.asdict(self)
+
+
+_Config = TypeVar("_Config", bound=RunConfig)
+
+
+@dataclass(frozen=True)
+class TrainConfig(RunConfig):
     """Settings of a run. Names follow rl-zoo where it has one.
 
     Attributes:
@@ -72,34 +114,16 @@ class TrainConfig:
     output: str = "runs/classic"
 
     def __post_init__(self) -> None:
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            kind = item.type
-            if kind == "int" and (not isinstance(value, int) or isinstance(value, bool)):
-                raise ConfigError(f"{item.name}={value!r} must be a whole number")
-            if kind == "float" and (not isinstance(value, (int, float)) or isinstance(value, bool)):
-                raise ConfigError(f"{item.name}={value!r} must be a number (YAML reads 1e-3 as text: write 0.001)")
-            if kind == "str" and not isinstance(value, str):
-                raise ConfigError(f"{item.name}={value!r} must be text")
-            if str(kind).startswith("list") and not isinstance(value, list):
-                raise ConfigError(f"{item.name}={value!r} must be a list")
         lows = dict.fromkeys(
             ("n_envs", "n_timesteps", "n_steps", "n_epochs", "checkpoint_every", "eval_every", "eval_hands", "num_threads"), 1
         )
-        for name, low in {**lows, "seed": 0, "batch_size": 2, "ent_coef": 0, "vf_coef": 0}.items():
-            if not low <= getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)} must be {low} or more")
-        for name in ("learning_rate", "clip_range", "gamma", "gae_lambda"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be above 0 and at most 1")
+        self.check(
+            {**lows, "seed": 0, "batch_size": 2, "ent_coef": 0, "vf_coef": 0}, unit=("learning_rate", "clip_range", "gamma", "gae_lambda")
+        )
         if self.n_envs * self.n_steps < self.batch_size:
             raise ConfigError(f"n_envs * n_steps = {self.n_envs * self.n_steps} must be at least batch_size={self.batch_size}")
-        if not self.output:
-            raise ConfigError("output must name a folder")
         if self.opponents == "self":
             raise ConfigError("opponents=self would mix the seats' decisions into one return: name opponents")
-        if not self.net_arch or not all(type(width) is int and width > 0 for width in self.net_arch):
-            raise ConfigError(f"net_arch={self.net_arch} must be a list of widths")
         try:
             env = GoBoomEnv(self.rules, self.num_players, self.opponents, self.episode, self.reward)
             for opponent in self.eval_against:
@@ -107,12 +131,8 @@ class TrainConfig:
         except ValueError as error:
             raise ConfigError(str(error)) from None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every setting."""
-        return dataclasses.asdict(self)
 
-
-def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
+def load_config(path: str | Path, overrides: Sequence[str], kind: type[_Config]) -> _Config:
     """Settings from a YAML file, then from `key=value` words.
 
     Raises:
@@ -128,7 +148,7 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
     if not isinstance(values, Mapping):
         raise ConfigError(f"{str(path)!r} must hold `key: value` lines")
     values = dict(values)
-    known = [item.name for item in dataclasses.fields(TrainConfig)]
+    known = [item.name for item in dataclasses.fields(kind)]
     for word in overrides:
         key, sign, value = word.partition("=")
         if not sign:
@@ -141,6 +161,6 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> TrainConfig:
         if key not in known:
             raise ConfigError(f"{str(path)!r}: unknown key {key!r}{nearest(key, known)}")
     try:
-        return TrainConfig(**values)
+        return kind(**values)
     except ConfigError as error:
         raise ConfigError(f"{str(path)!r}: {error}") from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,6 +16,16 @@ from goboom_env.rules import get_rules
 from training.config import TrainConfig
 
 PACKAGES = ("gymnasium", "numpy", "stable_baselines3", "sb3_contrib", "torch")
+
+
+def provenance() -> dict[str, Any]:
+    """Versions of the packages, and the git commit where there is one."""
+    try:
+        command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = None
+    return {"versions": {name: version(name) for name in PACKAGES}, "commit": commit}
 
 
 def export_policy(model: MaskablePPO, config: TrainConfig, summary: dict[str, Any] | None = None) -> NetworkPolicy:
@@ -31,8 +43,9 @@ def export_policy(model: MaskablePPO, config: TrainConfig, summary: dict[str, An
         "num_players": config.num_players,
         "observation_version": VERSION,
         "activation": "relu",
+        "objective": "win" if config.reward == "win" else "points",
         "config": config.to_dict(),
-        "versions": {name: version(name) for name in PACKAGES},
+        **provenance(),
         "summary": {"decisions": model.num_timesteps, **(summary or {})},
     }
     return NetworkPolicy(layers, metadata)

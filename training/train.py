@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")
     options = parser.parse_intermixed_args(arguments)
     try:
-        config = load_config(options.config, options.settings)
+        config = load_config(options.config, options.settings, TrainConfig)
         train(config, progress_bar=not options.no_progress)
     except (ConfigError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

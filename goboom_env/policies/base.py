@@ -88,7 +88,13 @@ def names() -> dict[str, str]:
     """Names that `make` knows, with a line on each."""
     from goboom_env.policies.scripted import BOTS
 
-    return {**BOTS, "search": "determinised Monte Carlo: search:DEALS:BOT:OBJECTIVE, as in search:128 or search:64:lead:points"}
+    return {
+        **BOTS,
+        "endgame": "exact where two players have emptied the stock, a bot before: endgame:BOT:OBJECTIVE, as in endgame:void",
+        "search": "determinised Monte Carlo: search:BUDGET:BOT:OBJECTIVE, as in search:128, search:50ms or search:64:lead:points",
+        "trained": "the published network of the table's rules and seats",
+        "search+trained": "search that a network guides: search+NETWORK:BUDGET:BOT:OBJECTIVE, as in search+trained:64",
+    }
 
 
 def make(spec: PolicySpec) -> Policy:
@@ -97,9 +103,11 @@ def make(spec: PolicySpec) -> Policy:
     Raises:
         ValueError: Unknown name, or a file that is missing or no trained policy.
     """
+    from goboom_env.policies.endgame import EndgamePolicy
     from goboom_env.policies.network import NetworkPolicy
     from goboom_env.policies.scripted import BOTS, ScriptedPolicy
     from goboom_env.policies.search import SearchPolicy
+    from goboom_env.policies.trained import TrainedPolicy
 
     if isinstance(spec, Policy):
         return spec
@@ -107,7 +115,11 @@ def make(spec: PolicySpec) -> Policy:
         text = str(spec)
         if text in BOTS:
             return ScriptedPolicy(text)
-        if text.split(":")[0] == "search":
+        if text == "trained":
+            return TrainedPolicy()
+        if text.split(":")[0] == "endgame":
+            return EndgamePolicy.from_text(text)
+        if text.split(":")[0].split("+")[0] == "search":
             return SearchPolicy.from_text(text)
         if isinstance(spec, Path) or Path(text).suffix or "/" in text:
             return NetworkPolicy.load(spec)

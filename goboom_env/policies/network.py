@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,15 @@ from goboom_env.engine.state import Records
 from goboom_env.files import whole_file
 from goboom_env.observation import features
 from goboom_env.policies.base import Policy
+from goboom_env.policies.forward import Network, make_network
 from goboom_env.rules import Rules, rules_name
 
 FORMAT = "goboom-policy/1"
 METADATA_KEY = "goboom"
 ACTIVATIONS = ("relu", "tanh")
+
+Layer: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
+"""Weights, shape (outputs, inputs), and biases, shape (outputs,)."""
 
 
 class PolicyFileError(ValueError):
@@ -37,21 +41,34 @@ class NetworkPolicy(Policy):
         metadata: What the file says of the policy: `rules`, `num_players`, `observation_version`, `activation` and more.
         deterministic: Play the best action rather than draw from the distribution.
         name: Name in tables.
+        value: Weights, shape (1, inputs), and bias, shape (1,), of a value beside the logits, which is what `objective` in the
+            metadata says of the hand, as a search measures it; None for a policy without.
     """
 
     def __init__(
         self,
-        layers: list[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        layers: list[Layer],
         metadata: Mapping[str, Any],
         deterministic: bool = True,
         name: str = "network",
+        value: Layer | None = None,
     ) -> None:
         self.layers = layers
+        self.value = value
         self.metadata = dict(metadata)
         self.deterministic = deterministic
         self.name = name
         self.rules = Rules.from_dict(self.metadata["rules"])
         self.num_players = int(self.metadata["num_players"])
+        self.objective = str(self.metadata.get("objective", "win"))
+        self.logit_scale = float(self.metadata.get("logit_scale", 1.0))
+        self._compiled: Network | None = None
+
+    def compiled(self) -> Network:
+        """The network as kernels take it."""
+        if self._compiled is None:
+            self._compiled = make_network(self.layers, self.value, self.metadata["activation"] == "relu")
+        return self._compiled
 
     @classmethod
     def load(cls, path: str | Path, deterministic: bool = True) -> NetworkPolicy:
@@ -70,7 +87,12 @@ class NetworkPolicy(Policy):
         except (SafetensorError, OSError, TypeError, AttributeError) as error:
             raise PolicyFileError(f"{str(path)!r} is no policy file (.safetensors): {error}") from None
         try:
-            policy = cls(*_read(text, tensors), deterministic, name=path.stem)
+            value = (
+                (tensors.pop("value.weight").astype(np.float32), tensors.pop("value.bias").astype(np.float32))
+                if "value.weight" in tensors
+                else None
+            )
+            policy = cls(*_read(text, tensors), deterministic, name=path.stem, value=value)
             policy._check_shapes()
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             reason = f"no {error} in it" if isinstance(error, KeyError) else error
@@ -87,13 +109,17 @@ class NetworkPolicy(Policy):
             if not self.layers or found != shapes or any(bias.shape != weight.shape[:1] for weight, bias in self.layers):
                 raise ValueError(f"layers of shapes {found} do not lead from {width} features to {outputs} actions")
 
-    def save(self, path: str | Path) -> None:
-        """Write the policy file: to a temporary file first, so that a file of this name is always whole."""
+    def save(self, path: str | Path, half: bool = False) -> None:
+        """Write the policy file, if wanted in half precision: to a temporary file first, so that a file of this name is always whole."""
         path = Path(path)
         tensors = {}
         for k, (weight, bias) in enumerate(self.layers):
             tensors[f"layers.{k}.weight"] = np.ascontiguousarray(weight, np.float32)
             tensors[f"layers.{k}.bias"] = np.ascontiguousarray(bias, np.float32)
+        if self.value is not None:
+            tensors["value.weight"], tensors["value.bias"] = (np.ascontiguousarray(part, np.float32) for part in self.value)
+        if half:
+            tensors = {key: tensor.astype(np.float16) for key, tensor in tensors.items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
             file.write(save(tensors, metadata={METADATA_KEY: json.dumps({**self.metadata, "format": FORMAT})}))
@@ -133,7 +159,7 @@ class NetworkPolicy(Policy):
         return np.asarray(logits.argmax(axis=1), np.int64)
 
 
-def _read(text: str | None, tensors: dict[str, NDArray[Any]]) -> tuple[list[tuple[NDArray[np.float32], NDArray[np.float32]]], Any]:
+def _read(text: str | None, tensors: dict[str, NDArray[Any]]) -> tuple[list[Layer], Any]:
     """Layers and metadata of a policy file, or `ValueError`, `KeyError` or `TypeError` for what cannot be one."""
     metadata = json.loads(text or "")
     if metadata["format"] != FORMAT:

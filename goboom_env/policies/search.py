@@ -1,15 +1,22 @@
-"""`search`: determinised Monte Carlo (compiled).
+"""`search`: determinised Monte Carlo.
 
 For a decision the cards that the seat cannot see are dealt at random, as far as sizes of hands and public inference allow;
-each legal action is then played out by a rule bot on every seat. All actions meet the same deals and the same random bits,
-so that luck cancels between them, and the budget goes where it matters: after a quarter and after a half of the deals the
-worse half of the actions is dropped, but never below two.
+each legal action is then played out by a rule bot or a network on every seat. All actions meet the same deals and the same
+random bits, so that luck cancels between them, and the budget goes where it matters: after a quarter and after a half of it
+the worse half of the actions is dropped, but never below two.
+
+With a network as guide, its logits count as so many deals more, and where it has a value head a hand is played only to the
+seat's next choice, which the network then values: one evaluation says more than a hand played out.
 """
 
 from __future__ import annotations
 
+import copy
 import os
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,218 +24,224 @@ from numpy import int64
 from numpy.typing import NDArray
 
 from goboom_env.engine import kernels
-from goboom_env.engine.jit import hot, kernel
-from goboom_env.engine.rng import below, next_word, shuffle
-from goboom_env.engine.state import NONE, PLAYING, Records, compile_rules, new_states
+from goboom_env.engine.jit import kernel
+from goboom_env.engine.rng import next_word
+from goboom_env.engine.state import PLAYING, Records, compile_rules, new_states
+from goboom_env.observation.features import BITS
 from goboom_env.observation.view import cut_with, new_views
-from goboom_env.policies.base import Policy
+from goboom_env.policies.base import Policy, make
+from goboom_env.policies.determinise import deal_unseen, rebuild
+from goboom_env.policies.endgame import DEPTH, is_open, outcome, solve_actions
+from goboom_env.policies.forward import NO_NETWORK, Network, choose_by_network, forward, new_space
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.policies.scripted import BOTS, choose
+from goboom_env.policies.trained import TrainedPolicy
 from goboom_env.rules import Rules, near_miss
 
 OBJECTIVES = ("win", "points")
-TIE = 1e-3
-"""Weight of the other objective, which decides between actions that are equal in the first."""
-
 MOST_DEALS = 1_000_000
-_TRIES = 64
+MOST_MILLISECONDS = 600_000
+BY_NETWORK = -1
+"""In place of a bot's number: the network plays the hand out."""
+
+BEGIN, DEAL, DROP, END = 0, 1, 2, 3
+"""`stage` of `search_some`."""
+
+_CHUNK = 8
+"""Deals between two looks at the clock."""
 _ONE = np.uint64(1)
+_MOST_ACTIONS = 66
+
+WORK = np.dtype(
+    [
+        ("actions", np.int64, _MOST_ACTIONS),  # those still asked come first
+        ("legal", np.int64),  # number of actions
+        ("count", np.int64),  # of those still asked
+        ("dealt", np.int64),
+        ("totals", np.float64, _MOST_ACTIONS),
+        ("prior", np.float64, _MOST_ACTIONS),  # added to the totals where actions are compared
+        ("drops", np.int64),  # times that actions were dropped
+        ("dropped", np.int64, _MOST_ACTIONS),  # at which of these times an action was
+        ("early", np.float64, (2, _MOST_ACTIONS)),  # mean worth of each action at these times
+        ("stream", np.uint64, 2),
+    ],
+    align=True,
+)
+"""What a search knows of one decision so far."""
+
+PLAN = np.dtype([("code", np.int64), ("points", np.int64), ("leaf", np.int64), ("prior_deals", np.float64), ("scale", np.float64)])
+"""How hands are played out: by which bot, to what objective, to the next choice only, and what a guide's logits count:
+so many deals, where a difference of `scale` in logits is one of 1 in worth."""
 
 
 @kernel
-def rebuild(t: Any, v: Any, s: Any) -> None:
-    """The table as a view shows it, with the viewing seat as seat 0; the unseen cards are still to be dealt."""
-    n = int64(t["num_players"])
-    kernels.clear_hand(t, s)
-    s["hand"][0] = v["hand"]
-    s["hand2"][0] = v["hand2"]
-    s["jokers"][0] = v["jokers"]
-    s["played"] = v["seen"]
-    s["played2"] = v["seen2"]
-    s["jokers_played"] = v["jokers_seen"]
-    acted = int64(0)
-    for seat in range(n):
-        s["lack"][seat] = v["lack"][seat]
-        s["fresh"][seat] = v["fresh"][seat]
-        s["score"][seat] = v["score"][seat]
-        s["trick"][seat] = v["trick"][seat]
-        acted += (int64(v["acted"]) >> seat) & 1
-    s["size"][0] = v["size"][0]
-    s["hand_number"] = v["hand_number"]
-    s["turn"] = 0
-    s["dealer"] = v["dealer"]
-    s["acted"] = acted
-    s["tricks"] = v["tricks"]
-    s["match"] = v["match"]
-    s["led"] = v["led"]
-    s["best"] = v["best"]
-    s["best_seat"] = max(0, int64(v["best_seat"]))
-    s["top"] = v["match"] if t["pile"] else NONE
-    s["drawn"] = v["drawn"]
-    s["draws"] = v["draws"]
-    for seat in range(n):
-        # finish_trick: seats without cards went out before this one in the trick, so the lowest number was the first.
-        if v["size"][seat] == 0 and s["winner"] == NONE:
-            s["winner"] = seat
-
-
-@hot
-def may_hold(t: Any, lack: Any, card: int) -> bool:
-    """Whether public inference lets a hand hold a card; it says nothing of jokers."""
-    return card >= int64(t["cards"]) or lack & t["traits"][card] == 0
-
-
-@kernel
-def deal_unseen(t: Any, v: Any, s: Any, cards: Any, owner: Any, stream: Any) -> None:
-    """Deal the unseen cards to the other hands and the stock, at random among the deals that public inference allows.
-
-    A random deal is mended by swaps; where `_TRIES` random partners do not serve, the card stays.
-    """
-    n, types = int64(t["num_players"]), int64(t["cards"])
-    count = int64(0)
-    for card in range(types):
-        bit = _ONE << np.uint64(card)
-        left = int64(t["copies"])
-        for word in (v["hand"], v["hand2"], v["seen"], v["seen2"]):
-            if word & bit:
-                left -= 1
-        for _ in range(left):
-            cards[count] = card
-            count += 1
-    for _ in range(int64(t["jokers"]) - int64(v["jokers"]) - int64(v["jokers_seen"])):
-        cards[count] = types
-        count += 1
-    shuffle(cards, int64(0), count, stream)
-    position = int64(0)
-    for seat in range(1, n):
-        # The last `fresh` cards of a hand are those that inference says nothing of: they belong to seat 0, so to speak.
-        for k in range(int64(v["size"][seat])):
-            owner[position] = seat if k < int64(v["size"][seat]) - int64(v["fresh"][seat]) else 0
-            position += 1
-    known = position
-    for k in range(known, count):
-        owner[k] = 0
-    for k in range(known):
-        seat = int64(owner[k])
-        if seat == 0 or may_hold(t, v["lack"][seat], int64(cards[k])):
-            continue
-        for _ in range(_TRIES):
-            other = below(next_word(stream), count)
-            holder = int64(owner[other])
-            if not may_hold(t, v["lack"][seat], int64(cards[other])):
-                continue
-            if holder == 0 or may_hold(t, v["lack"][holder], int64(cards[k])):
-                cards[k], cards[other] = cards[other], cards[k]
-                break
-    position = int64(0)
-    for seat in range(1, n):
-        for _ in range(int64(v["size"][seat])):
-            kernels.take(t, s, seat, int64(cards[position]))
-            position += 1
-    for k in range(position, count):
-        s["deck"][k - position] = cards[k]
-    s["stock_at"] = 0
-    s["stock_end"] = count - position
-
-
-@kernel
-def play_out(t: Any, s: Any, v: Any, code: int) -> None:
-    """Play the hand to its end with a rule bot on every seat."""
+def play_out(t: Any, s: Any, v: Any, b: Any, plan: Any, network: Network, space: Any) -> float:
+    """Play the hand to its end, or to a value of seat 0's next choice; what it is worth to seat 0."""
     while s["status"] == PLAYING:
         cards, more = kernels.legal(t, s)
         action = kernels.only_action(t, cards, more)
         if action < 0:
-            cut_with(t, s, int64(s["turn"]), cards, more, v)
-            action = choose(code, t, v, next_word(s["policy_stream"]))
+            seat = int64(s["turn"])
+            cut_with(t, s, seat, cards, more, v)
+            if plan["leaf"] and seat == 0:
+                return float(forward(t, v, b, network, space)[int64(t["types"]) + 2])
+            if plan["code"] == BY_NETWORK:
+                action = choose_by_network(t, v, b, network, space)
+            else:
+                action = choose(int64(plan["code"]), t, v, next_word(s["policy_stream"]))
         kernels.apply(t, s, action)
+    return outcome(t, s, int64(plan["points"]))
 
 
 @kernel
-def outcome(t: Any, s: Any, points: int) -> float:
-    """What a finished hand is worth to seat 0: a win is 1, a blocked hand an equal share; points as in `score_payoff`."""
-    win = 1.0 if s["winner"] == 0 else 0.0
-    if s["winner"] == NONE:
-        win = 1.0 / int64(t["num_players"])
-    score = kernels.score_payoff(t, s["delta"], int64(0))
-    return score + TIE * win if points else win + TIE * score
-
-
-@kernel
-def search_one(t: Any, v: Any, word: Any, deals: int, code: int, points: int, states: Any, scratch: Any, values: Any) -> int:
-    """The best action for a view. `values` gets the mean worth of each action, NaN for illegal ones."""
-    types = int64(t["types"])
-    actions = np.empty(types + 2, np.int64)
-    count = int64(0)
+def begin(t: Any, v: Any, word: Any, plan: Any, w: Any, b: Any, network: Network, space: Any) -> None:
+    """Start a search: every legal action is to be asked."""
     legal, more = v["legal"], int64(v["legal_more"])
-    for action in range(types + 2):
-        values[action] = np.nan
+    count = int64(0)
+    for action in range(int64(t["types"]) + 2):
         if kernels.is_among(t, legal, more, action):
-            actions[count] = action
+            w["actions"][count] = action
+            w["totals"][action] = 0.0
+            w["prior"][action] = 0.0
             count += 1
-    if count == 1:
-        return int64(actions[0])
-    totals = np.zeros(types + 2)
-    played = np.zeros(types + 2)
-    cards, owner = np.empty(128, np.int64), np.empty(128, np.int64)
-    stream = np.empty(2, np.uint64)
-    stream[0], stream[1] = word | _ONE, ~word | _ONE
+    w["legal"] = count
+    w["count"] = count
+    w["dealt"] = 0
+    w["drops"] = 0
+    if plan["prior_deals"] > 0.0 and count > 1:
+        outputs = forward(t, v, b, network, space)
+        for k in range(count):
+            action = int64(w["actions"][k])
+            w["prior"][action] = plan["prior_deals"] * outputs[action] / plan["scale"]
+    w["stream"][0] = word | _ONE
+    w["stream"][1] = ~word | _ONE
     for _ in range(4):
-        next_word(stream)
-    base, table = states[0], states[1]
+        next_word(w["stream"])
+
+
+@kernel
+def run_deals(t: Any, v: Any, w: Any, deals: int, plan: Any, states: Any, scratch: Any, b: Any, network: Network, space: Any) -> None:
+    """Play every action still asked out on so many more deals."""
+    cards, owner = np.empty(128, np.int64), np.empty(128, np.int64)
+    base, table, stream = states[0], states[1], w["stream"]
     rebuild(t, v, base)
-    for deal in range(deals):
-        if count > 2 and (deal == deals // 4 or deal == deals // 2):
-            count = drop_worse_half(actions, count, totals)
+    for _ in range(deals):
         states[1] = base
         deal_unseen(t, v, table, cards, owner, stream)
         table["policy_stream"][0] = next_word(stream)
         table["policy_stream"][1] = next_word(stream)
         table["reshuffle_stream"][0] = next_word(stream)
         table["reshuffle_stream"][1] = next_word(stream)
-        for k in range(count):
+        for k in range(int64(w["count"])):
+            action = int64(w["actions"][k])
             states[2] = table
-            kernels.apply(t, states[2], int64(actions[k]))
-            play_out(t, states[2], scratch, code)
-            totals[actions[k]] += outcome(t, states[2], points)
-            played[actions[k]] += 1
-    best = int64(actions[0])
+            kernels.apply(t, states[2], action)
+            w["totals"][action] += play_out(t, states[2], scratch, b, plan, network, space)
+    w["dealt"] += deals
+
+
+@kernel
+def drop_worse_half(w: Any) -> None:
+    """Ask only the better half of the actions from here on, at least two."""
+    count = int64(w["count"])
+    keep = max(2, (count + 1) // 2)
+    if keep >= count or w["dealt"] == 0:
+        return
+    for k in range(keep):
+        for other in range(k + 1, count):
+            if worth(w, int64(w["actions"][other])) > worth(w, int64(w["actions"][k])):
+                w["actions"][k], w["actions"][other] = w["actions"][other], w["actions"][k]
     for k in range(count):
-        if totals[actions[k]] > totals[best]:
-            best = int64(actions[k])
-    for action in range(types + 2):
-        if played[action] > 0:
-            values[action] = totals[action] / played[action]
+        action = int64(w["actions"][k])
+        w["early"][int64(w["drops"])][action] = w["totals"][action] / w["dealt"]
+        if k >= keep:
+            w["dropped"][action] = w["drops"]
+    w["drops"] += 1
+    w["count"] = keep
+
+
+@kernel
+def worth(w: Any, action: int) -> float:
+    """What actions that met the same deals are compared by."""
+    return w["totals"][action] + w["prior"][action]
+
+
+@kernel
+def conclude(t: Any, w: Any, values: Any) -> int:
+    """The best action. `values` gets the mean worth of each action, NaN for illegal ones.
+
+    An action that was dropped met other deals than the rest: its mean is moved by what those deals were worth to the others.
+    """
+    for action in range(int64(t["types"]) + 2):
+        values[action] = np.nan
+    count, dealt = int64(w["count"]), int64(w["dealt"])
+    best = int64(w["actions"][0])
+    for k in range(count):
+        action = int64(w["actions"][k])
+        if dealt > 0:
+            values[action] = w["totals"][action] / dealt
+        if worth(w, action) > worth(w, best):
+            best = action
+    for k in range(count, int64(w["legal"])):
+        action = int64(w["actions"][k])
+        drop = int64(w["dropped"][action])
+        moved = 0.0
+        for other in w["actions"][:count]:
+            moved += values[other] - w["early"][drop][other]
+        values[action] = w["early"][drop][action] + moved / count
     return best
 
 
 @kernel
-def drop_worse_half(actions: Any, count: int, totals: Any) -> int:
-    """Keep the better half of the first `count` actions, at least two; returns how many are left."""
-    keep = max(2, (count + 1) // 2)
-    for k in range(keep):
-        for other in range(k + 1, count):
-            if totals[actions[other]] > totals[actions[k]]:
-                actions[k], actions[other] = actions[other], actions[k]
-    return keep
+def search_all(
+    tables: Any, views: Any, words: Any, start: int, stop: int, deals: int, plans: Any, work: Any, states: Any, scratch: Any, bits: Any,
+    network: Network, space: Any, line: Any, actions: Any, values: Any
+) -> None:  # fmt: skip
+    """Search every view of views[start:stop] with so many deals."""
+    t, w, plan, b = tables[0], work[0], plans[0], bits[0]
+    for j in range(start, stop):
+        v = views[j]
+        if not open_search(t, v, words[j], w, plan, b, network, space, line, actions, values, j):
+            continue
+        for stage in range(3):
+            if stage > 0:
+                drop_worse_half(w)
+            until = deals // 4 if stage == 0 else (deals // 2 if stage == 1 else deals)
+            run_deals(t, v, w, until - int64(w["dealt"]), plan, states, scratch[0], b, network, space)
+        actions[j] = conclude(t, w, values[j])
 
 
 @kernel
-def search_all(
-    tables: Any,
-    views: Any,
-    words: Any,
-    start: int,
-    stop: int,
-    deals: int,
-    code: int,
-    points: int,
-    states: Any,
-    scratch: Any,
-    actions: Any,
-    values: Any,
-) -> None:
-    """`search_one` for views[start:stop]."""
-    for j in range(start, stop):
-        actions[j] = search_one(tables[0], views[j], words[j], deals, code, points, states, scratch[0], values[j])
+def open_search(
+    t: Any, v: Any, word: Any, w: Any, plan: Any, b: Any, network: Network, space: Any, line: Any, actions: Any, values: Any, j: int
+) -> bool:  # fmt: skip
+    """Start the search of view j; False where there is nothing to search: one legal action, or an end that is solved."""
+    begin(t, v, word, plan, w, b, network, space)
+    if w["count"] == 1:
+        actions[j] = conclude(t, w, values[j])
+        return False
+    if is_open(t, v):
+        actions[j] = solve_actions(t, v, line, int64(plan["points"]), values[j])
+        return bool(actions[j] < 0)
+    return True
+
+
+@kernel
+def search_some(
+    tables: Any, views: Any, words: Any, j: int, stage: int, plans: Any, work: Any, states: Any, scratch: Any, bits: Any,
+    network: Network, space: Any, line: Any, actions: Any, values: Any
+) -> bool:  # fmt: skip
+    """A stage of the search of views[j], for a budget of time; BEGIN returns whether there is anything to search."""
+    t, w, plan, b = tables[0], work[0], plans[0], bits[0]
+    if stage == BEGIN:
+        return open_search(t, views[j], words[j], w, plan, b, network, space, line, actions, values, j)
+    if stage == DEAL:
+        run_deals(t, views[j], w, _CHUNK, plan, states, scratch[0], b, network, space)
+    elif stage == DROP:
+        drop_worse_half(w)
+    else:
+        actions[j] = conclude(t, w, values[j])
+    return True
 
 
 class SearchPolicy(Policy):
@@ -236,39 +249,82 @@ class SearchPolicy(Policy):
 
     Args:
         deals: Deals of the unseen cards that the best actions are played out on, 1 or more.
-        rollout: Rule bot that plays every hand out.
+        rollout: Rule bot, or trained policy by name or path, that plays every hand out.
         objective: `win` or `points`; the other decides between equals.
         num_threads: Threads that share a batch of decisions; None for one a core. Choices do not depend on it.
+        milliseconds: Time for each decision, in place of `deals`; choices then depend on the machine.
+        guide: Trained policy that proposes and values: its logits count as `prior_deals` deals more, and where it has a value
+            head of the same objective, hands are played only to the seat's next choice.
+        prior_deals: What the guide's logits count.
+
+    Raises:
+        ValueError: A number out of range, an unknown name, or a guide that cannot be one.
     """
 
-    def __init__(self, deals: int = 128, rollout: str = "greedy", objective: str = "win", num_threads: int | None = 1) -> None:
+    def __init__(
+        self,
+        deals: int = 128,
+        rollout: Any = "greedy",
+        objective: str = "win",
+        num_threads: int | None = None,
+        milliseconds: float | None = None,
+        guide: Any = None,
+        prior_deals: float = 128.0,
+    ) -> None:
         if not 1 <= deals <= MOST_DEALS:
             raise ValueError(f"search needs 1 to {MOST_DEALS:,} deals, got {deals}")
-        if rollout not in BOTS:
-            raise ValueError(f"rollout={rollout!r} is not one of {', '.join(BOTS)}{near_miss(rollout, BOTS)}")
+        if milliseconds is not None and not 0 < milliseconds <= MOST_MILLISECONDS:
+            raise ValueError(f"search needs more than 0 and at most {MOST_MILLISECONDS:,} milliseconds, got {milliseconds}")
         if objective not in OBJECTIVES:
             raise ValueError(f"objective={objective!r} is not one of {', '.join(OBJECTIVES)}{near_miss(objective, OBJECTIVES)}")
-        self.deals, self.rollout, self.objective = deals, rollout, objective
-        self.num_threads = num_threads or os.cpu_count() or 1
-        self.name = f"search:{deals}" + (f":{rollout}" if (rollout, objective) != ("greedy", "win") else "")
-        self.name += f":{objective}" if objective != "win" else ""
+        if not 0 <= prior_deals < MOST_DEALS:
+            raise ValueError(f"prior_deals={prior_deals} must be 0 or more")
+        if guide is not None and rollout not in BOTS:
+            raise ValueError(f"rollout={rollout!r}: a search with a guide plays hands out by a rule bot: {', '.join(BOTS)}")
+        self.deals, self.rollout, self.objective, self.milliseconds = deals, rollout, objective, milliseconds
+        self.prior_deals = prior_deals if guide is not None else 0.0
+        self.num_threads = num_threads or len(os.sched_getaffinity(0))
+        self.guide = guide
+        self.network: Policy | None = None
+        if guide is not None or rollout not in BOTS:
+            self.network = _load_network(guide if guide is not None else rollout)
+        self.name = self._describe()
         self._tables: Records | None = None
+
+    def _describe(self) -> str:
+        network = "" if self.network is None else self.network.name
+        words = [f"search+{network}" if self.guide is not None else "search"]
+        words.append(str(self.deals) if self.milliseconds is None else f"{self.milliseconds:g}ms")
+        words += [self.rollout if self.rollout in BOTS else network, self.objective]
+        while len(words) > 2 and words[-1] == ("greedy", "win")[len(words) - 3]:
+            words.pop()
+        return ":".join(words)
 
     @classmethod
     def from_text(cls, text: str) -> SearchPolicy:
-        """From `search`, `search:128`, `search:128:lead` or `search:128:lead:points`; `ValueError` for anything else."""
+        """From `search:BUDGET:ROLLOUT:OBJECTIVE` or `search+NETWORK:BUDGET:ROLLOUT:OBJECTIVE`, where all but the first word
+        may be left out and the budget is a number of deals or, as in `50ms`, of milliseconds; `ValueError` for anything else.
+        """
         words = text.split(":")
-        if words[0] != "search" or len(words) > 4:
-            raise ValueError(f"{text!r} is no search: write search:DEALS:BOT:OBJECTIVE, as in search:128 or search:64:lead:points")
-        if len(words) > 1 and not (words[1].isascii() and words[1].isdecimal()):
-            raise ValueError(f"{text!r}: {words[1]!r} is no number of deals")
-        rollout, objective = (*words[2:], *("greedy", "win")[len(words[2:]) :])
-        return cls(int(words[1]) if len(words) > 1 else 128, rollout, objective)
+        head, plus, guide = words[0].partition("+")
+        if head != "search" or len(words) > 4 or (plus and not guide):
+            raise ValueError(
+                f"{text!r} is no search: write search:BUDGET:ROLLOUT:OBJECTIVE, as in search:128, search:50ms or search:64:lead:points"
+            )
+        budget, rollout, objective = (*words[1:], *("128", "greedy", "win")[len(words) - 1 :])
+        timed = budget.endswith("ms")
+        number = budget[:-2] if timed else budget
+        if not (number.isascii() and number.isdecimal()):
+            raise ValueError(f"{text!r}: {budget!r} is no number of deals, and no time such as 50ms")
+        if timed:
+            return cls(rollout=rollout, objective=objective, milliseconds=int(number), guide=guide or None)
+        return cls(int(number), rollout, objective, guide=guide or None)
 
     def bind(self, rules: Rules, num_players: int) -> SearchPolicy:
-        """The search at a table of these rules."""
-        bound = SearchPolicy(self.deals, self.rollout, self.objective, self.num_threads)
+        """The search at a table of these rules; `ValueError` where its network was trained for another table."""
+        bound = copy.copy(self)
         bound._tables = compile_rules(rules, num_players)
+        bound.network = None if self.network is None else self.network.bind(rules, num_players)
         return bound
 
     def act(self, views: Records, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -282,11 +338,28 @@ class SearchPolicy(Policy):
         count, tables = len(views), self._tables
         actions, values = np.empty(count, np.int64), np.empty((count, int(tables[0]["types"]) + 2))
         words = np.ascontiguousarray(rng)
-        code, points = list(BOTS).index(self.rollout), int(self.objective == "points")
+        network = self.network.compiled() if isinstance(self.network, NetworkPolicy) else NO_NETWORK
+        plan = self._plan(network)
 
         def run(part: int, parts: int) -> None:
             start, stop = count * part // parts, count * (part + 1) // parts
-            search_all(tables, views, words, start, stop, self.deals, code, points, new_states(3), new_views(1), actions, values)
+            rest = (
+                plan,
+                np.zeros(1, WORK),
+                new_states(3),
+                new_views(1),
+                np.zeros(1, BITS),
+                network,
+                new_space(network),
+                new_states(DEPTH),
+                actions,
+                values,
+            )
+            if self.milliseconds is None:
+                search_all(tables, views, words, start, stop, self.deals, *rest)
+                return
+            for j in range(start, stop):
+                _search_in_time(partial(search_some, tables, views, words, j), rest, self.milliseconds / 1000)
 
         parts = min(self.num_threads, count)
         if parts <= 1:
@@ -296,3 +369,33 @@ class SearchPolicy(Policy):
                 for job in [pool.submit(run, part, parts) for part in range(parts)]:
                     job.result()
         return actions, values
+
+    def _plan(self, network: Network) -> Records:
+        plan = np.zeros(1, PLAN)
+        plan["code"] = list(BOTS).index(self.rollout) if self.rollout in BOTS else BY_NETWORK
+        plan["points"] = self.objective == "points"
+        if self.guide is not None and isinstance(self.network, NetworkPolicy):
+            plan["leaf"] = network.has_value and self.network.objective == self.objective
+            plan["prior_deals"], plan["scale"] = self.prior_deals, self.network.logit_scale
+        return plan
+
+
+def _load_network(policy: Any) -> Policy:
+    made = make(policy)
+    if not isinstance(made, (NetworkPolicy, TrainedPolicy)):
+        raise ValueError(f"{made.name!r} is no trained policy: search takes one as guide, and one or a rule bot for rollouts")
+    return made
+
+
+def _search_in_time(search: Callable[..., bool], rest: tuple[Any, ...], seconds: float) -> None:
+    """Search a view for so long: at a quarter and at a half of the time the worse half of the actions is dropped."""
+    start = time.perf_counter()
+    if not search(BEGIN, *rest):
+        return
+    for share in (0.25, 0.5, 1.0):
+        search(DEAL, *rest)
+        while time.perf_counter() - start < share * seconds:
+            search(DEAL, *rest)
+        if share < 1.0:
+            search(DROP, *rest)
+    search(END, *rest)
