@@ -101,7 +101,7 @@ def test_play_follows_the_game_and_pays_each_agent_once(rules: str, num_players:
     for seed in range(2 if episode == "hand" else 1):
         game = Game(rules, num_players, seed=seed)
         env.reset(seed=seed)
-        got, paid, none_steps = dict.fromkeys(env.agents, 0.0), dict.fromkeys(env.agents, 0), dict.fromkeys(env.agents, 0)
+        got, paid, done = dict.fromkeys(env.agents, 0.0), dict.fromkeys(env.agents, 0), []
         expected = [0.0] * num_players
         for agent in env.agent_iter():
             if rng.random() < 1 / num_players**2 or game.over:
@@ -110,7 +110,7 @@ def test_play_follows_the_game_and_pays_each_agent_once(rules: str, num_players:
             got[agent] += payment
             paid[agent] += payment != 0
             if terminated:
-                none_steps[agent] += 1
+                done.append(agent)
                 assert not truncated and info["scores"].tolist() == game.scores and info["winner"] == (-1 if game.blocked else game.winner)
                 env.step(None)
                 continue
@@ -134,7 +134,7 @@ def test_play_follows_the_game_and_pays_each_agent_once(rules: str, num_players:
             expected = [1 / len(winners) if seat in winners else share for seat in range(num_players)]
             assert max(paid.values()) <= 1
         assert list(got.values()) == pytest.approx(expected)
-        assert set(none_steps.values()) == {1} and env.agents == []
+        assert done == env.possible_agents and env.agents == []
         for agent in env.possible_agents:  # also when all are gone
             assert not env.observe(agent)["action_mask"].any()
 
