@@ -323,6 +323,14 @@ def step_rows(
 
 
 @kernel
+def observe_idle(tables: Any, states: Any, i: int, seat: int, views: Any, bits: Any, out: Any) -> None:
+    """The view of a seat that is not to act, whatever `turn` says, into the first row of `out`."""
+    cut_with(tables[0], states[i], seat, np.uint64(0), 0, views[0])
+    pack_features(tables[0], views[0], bits[0])
+    expand(bits[0], out, 0)
+
+
+@kernel
 def out_of_range(actions: Any, num_actions: int) -> int:
     """Place of the first number that is no action, -1 if all are."""
     for k in range(len(actions)):

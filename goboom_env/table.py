@@ -14,6 +14,7 @@ from goboom_env import stepping
 from goboom_env.actions import IllegalActionError, num_actions
 from goboom_env.engine.game import refusal
 from goboom_env.engine.rng import seed_words
+from goboom_env.engine.scoring import score_payoff
 from goboom_env.engine.state import Records, compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import new_views
@@ -330,6 +331,20 @@ class Table:
             *(self._options, self.rows, self.ended), *(payoffs, scores, winners, illegal, acted), *(self._last_bits, last)
         )
         return {"payoffs": payoffs, "scores": scores, "winner": winners, "illegal_action": illegal, "seat": acted}, last
+
+    def worst_payoff(self) -> float:
+        """What the learner is paid for an illegal action that forfeits the episode."""
+        return float(stepping.worst_payoff(self._tables[0], int(self._options[0]["win_reward"])))
+
+    def observe(self, i: int, seat: int) -> NDArray[np.uint8]:
+        """The view of a seat that is not to act at table i, shape (features,), uint8; no action is legal in it."""
+        out = np.empty((1, self.num_features), np.uint8)
+        stepping.observe_idle(self._tables, self.states, i, seat, self._views, self._bits, out)
+        return out.reshape(self.num_features)
+
+    def pay_points(self, points: NDArray[np.int64]) -> list[float]:
+        """What each seat is paid, by the reward scheme `score`, for points won; shape (seats,)."""
+        return [float(score_payoff(self._tables[0], points, seat)) for seat in range(self.num_players)]
 
     def end_info(self, i: int) -> dict[str, Any]:
         """What is told of the last episode that ended at a table: payoffs and scores of each seat, and the winner."""

@@ -11,6 +11,7 @@ import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
 import goboom_env  # noqa: F401 - registers the ids
@@ -55,7 +56,7 @@ def test_attributes_methods_and_wrappers() -> None:
     assert env.get_attr("num_players") == [3] * 4 and env.get_attr("num_players", indices=[0, 1]) == [3, 3]
     with pytest.raises(AttributeError):
         env.get_attr("no_such_attribute")
-    assert env.env_is_wrapped(gym.Wrapper) == [False] * 4
+    assert env.env_is_wrapped(gym.Wrapper) == [False] * 4 and env.env_is_wrapped(Monitor, indices=[0, 1]) == [True] * 2
     env.set_attr("illegal_action", "raise")
     assert env.get_attr("illegal_action") == ["raise"] * 4
 
@@ -71,8 +72,28 @@ def test_seed_gives_row_i_the_seed_plus_i() -> None:
 def test_maskable_ppo_learns_and_predicts_legal_actions_only() -> None:
     env = GoBoomVecEnv("GoBoom/Classic-v0", 8, num_players=2)
     model = MaskablePPO("MlpPolicy", env, seed=0, **SMALL).learn(512)
-    mean, _ = evaluate_policy(model, GoBoomVecEnv("GoBoom/Classic-v0", 2, num_players=2, reward="win"), n_eval_episodes=20, warn=False)
+    mean, _ = evaluate_policy(model, GoBoomVecEnv("GoBoom/Classic-v0", 2, num_players=2, reward="win"), n_eval_episodes=20)
     assert -1 <= mean <= 1
+
+
+def test_the_episodes_reported_are_those_that_monitor_reports() -> None:
+    """`env_is_wrapped(Monitor)` says so, and evaluation then believes them."""
+    native = GoBoomVecEnv("GoBoom/Classic-v0", 1, num_players=2, reward="win")
+    env = Monitor(GoBoomEnv(num_players=2, reward="win"))
+    native.seed(7)
+    native.reset()
+    env.reset(seed=7)
+    reported = 0
+    while reported < 10:
+        action = int(native.action_masks()[0].argmax())
+        _, _, (ended,), (info,) = native.step(np.array([action]))
+        _, _, terminated, _, expected = env.step(action)
+        assert ended == terminated
+        if terminated:
+            assert {key: info["episode"][key] for key in "rl"} == {key: expected["episode"][key] for key in "rl"}
+            assert set(info["episode"]) == set(expected["episode"])
+            reported += 1
+            env.reset()
 
 
 def test_maskable_ppo_takes_the_single_env_through_make() -> None:

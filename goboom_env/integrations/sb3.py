@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from goboom_env.envs.vector import GoBoomVectorEnv
@@ -105,8 +106,8 @@ class GoBoomVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: int | Iterable[int] | None = None
     ) -> list[bool]:
-        """No table is wrapped."""
-        return [False for _ in self._get_indices(indices)]
+        """True for `Monitor`: the infos hold what it reports, the return and length of each episode. No table is wrapped."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """No pictures yet."""
