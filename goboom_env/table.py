@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -148,6 +148,24 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None}
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """The tables between two calls, as arrays of plain numbers: records as bytes, shape (tables, bytes), uint8."""
+        records = {name: getattr(self, name).view(np.uint8).reshape(self.num_tables, -1).copy() for name in ("states", "rows")}
+        return records | {name: getattr(self, name).copy() for name in ("observations", "masks", "acting")}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state that `get_state` gave; `ValueError` where it is of other tables, and nothing has changed."""
+        mine = self.get_state()
+        for name, array in mine.items():
+            if name not in state or state[name].shape != array.shape or state[name].dtype != array.dtype:
+                found = "is missing" if name not in state else f"has shape {state[name].shape}"
+                raise ValueError(f"{name} of the state {found}, these tables need {array.shape}")
+        self._new_outputs()
+        for name in mine:
+            target = getattr(self, name)
+            target.view(np.uint8).reshape(-1)[:] = np.ascontiguousarray(state[name]).view(np.uint8).reshape(-1)
+        self._seeded, self._interrupted = True, False
 
     def reset(
         self,

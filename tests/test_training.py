@@ -20,12 +20,14 @@ import yaml
 from goboom_env import GoBoomEnv, observation
 from goboom_env.engine.rng import stream_words
 from goboom_env.engine.state import compile_rules
+from goboom_env.observation.features import BITS
 from goboom_env.observation.view import new_views
 from goboom_env.policies import make
+from goboom_env.policies.forward import forward, new_space
 from goboom_env.policies.network import NetworkPolicy, PolicyFileError
 from goboom_env.stepping import ask
 from goboom_env.table import Table
-from training import evaluate, train
+from training import evaluate, export, train
 from training.config import ConfigError, TrainConfig, load_config
 from training.export import export_policy
 
@@ -56,12 +58,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_writes_policy_checkpoints_logs_and_config(run: Path) -> None:
-    assert {path.name for path in (run / "checkpoints").iterdir()} == {"policy_000000416.safetensors", "policy_000000800.safetensors"}
+    assert {path.name for path in (run / "checkpoints").iterdir()} == {"policy_000000512.safetensors"}
     assert yaml.safe_load((run / "config.yaml").read_text())["seed"] == 3
     with open(run / "progress.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert any(row.get("eval/win_share_greedy") for row in rows)
+    assert {"time/environment_share", "time/forward_share", "time/gradient_share"} <= set(rows[-2])
     assert list(run.glob("events.out.tfevents.*"))
+    assert (run / "learning_curve.png").read_bytes()[:4] == b"\x89PNG"
     policy = NetworkPolicy.load(run / "policy.safetensors")
     assert (policy.num_players, policy.metadata["observation_version"]) == (2, observation.VERSION)
     assert policy.metadata["summary"]["decisions"] == 1024 and "torch" in policy.metadata["versions"]
@@ -281,3 +285,26 @@ def test_saving_is_whole_or_not_at_all(run: Path, tmp_path: Path, monkeypatch: p
         policy.save(path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["policy.safetensors"]
+
+
+def test_onnx_gives_what_numpy_gives(run: Path, tmp_path: Path, capsys: Any) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    policy = NetworkPolicy.load(run / "policy.safetensors")
+    rng = np.random.default_rng(1)
+    policy.value = (rng.standard_normal((1, 16)).astype(np.float32), rng.standard_normal(1).astype(np.float32))
+    policy.save(tmp_path / "valued.safetensors")
+    assert export.main([str(tmp_path / "valued.safetensors"), str(tmp_path / "policy.onnx")]) == 0
+    session = onnxruntime.InferenceSession(tmp_path / "policy.onnx", providers=["CPUExecutionProvider"])
+    table = Table("classic", [None, None], 64)
+    table.reset(list(range(64)))
+    logits, value = session.run(None, {"observation": table.observations, "action_mask": table.masks})
+    assert logits == pytest.approx(np.where(table.masks == 1, policy.logits(table.observations), -np.inf), abs=1e-5)
+    views, words = new_views(64), np.empty(64, np.uint64)
+    ask(compile_rules(table.rules, 2), table.states, table.rows, np.arange(64), views, words)
+    assert logits.argmax(axis=1).tolist() == policy.act(views, words).tolist()
+    space, bits, compiled = new_space(policy.compiled()), np.zeros(1, BITS), policy.compiled()
+    values = [forward(compile_rules(table.rules, 2)[0], view, bits[0], compiled, space)[54] for view in views]
+    assert value[:, 0] == pytest.approx(values, abs=1e-5)
+    assert json.loads(session.get_modelmeta().custom_metadata_map["goboom"])["num_players"] == 2
+    assert export.main([str(tmp_path / "none.safetensors"), str(tmp_path / "no.onnx")]) == 2
+    assert "there is no policy file" in capsys.readouterr().err and not (tmp_path / "no.onnx").exists()

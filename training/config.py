@@ -37,6 +37,8 @@ class RunConfig:
                 raise ConfigError(f"{item.name}={value!r} must be a number (YAML reads 1e-3 as text: write 0.001)")
             if kind == "bool" and not isinstance(value, bool):
                 raise ConfigError(f"{item.name}={value!r} must be true or false")
+            if kind == "str | None" and not (value is None or isinstance(value, str)):
+                raise ConfigError(f"{item.name}={value!r} must be text or null")
             if kind == "str" and not isinstance(value, str):
                 raise ConfigError(f"{item.name}={value!r} must be text")
             if str(kind).startswith("list") and not isinstance(value, list):
@@ -69,7 +71,11 @@ class TrainConfig(RunConfig):
     Attributes:
         rules: Name of a preset.
         num_players: Seats at each table.
-        opponents: On the other seats, as `opponents=` of the environment takes it.
+        opponents: On the other seats, as `opponents=` of the environment takes it; in a mix or alone `snapshots` stands for
+            frozen copies of the learner.
+        snapshot_every: Decisions between two of these copies.
+        snapshot_slots: Number of them that play: the newest, and others from the whole run.
+        init: Trained policy to begin from, a path or `trained`; None for a new network.
         episode, reward: As in the environment.
         seed: Seed of the deals, of the opponents and of the network.
         n_envs: Tables stepped at once.
@@ -91,6 +97,9 @@ class TrainConfig(RunConfig):
     rules: str = "classic"
     num_players: int = 4
     opponents: Any = "random"
+    snapshot_every: int = 200_000
+    snapshot_slots: int = 8
+    init: str | None = None
     episode: str = "hand"
     reward: str = "win"
     seed: int = 0
@@ -115,7 +124,19 @@ class TrainConfig(RunConfig):
 
     def __post_init__(self) -> None:
         lows = dict.fromkeys(
-            ("n_envs", "n_timesteps", "n_steps", "n_epochs", "checkpoint_every", "eval_every", "eval_hands", "num_threads"), 1
+            (
+                "n_envs",
+                "n_timesteps",
+                "n_steps",
+                "n_epochs",
+                "checkpoint_every",
+                "eval_every",
+                "eval_hands",
+                "num_threads",
+                "snapshot_every",
+                "snapshot_slots",
+            ),
+            1,
         )
         self.check(
             {**lows, "seed": 0, "batch_size": 2, "ent_coef": 0, "vf_coef": 0}, unit=("learning_rate", "clip_range", "gamma", "gae_lambda")
@@ -125,11 +146,19 @@ class TrainConfig(RunConfig):
         if self.opponents == "self":
             raise ConfigError("opponents=self would mix the seats' decisions into one return: name opponents")
         try:
-            env = GoBoomEnv(self.rules, self.num_players, self.opponents, self.episode, self.reward)
+            opponents = without_snapshots(self.opponents)
+            env = GoBoomEnv(self.rules, self.num_players, opponents, self.episode, self.reward)
             for opponent in self.eval_against:
                 make(opponent).bind(env.rules, self.num_players)
         except ValueError as error:
             raise ConfigError(str(error)) from None
+
+
+def without_snapshots(opponents: Any) -> Any:
+    """The opponents with a bot in place of the frozen copies, which are not there before a run."""
+    if isinstance(opponents, Mapping):
+        return {"random" if name == "snapshots" else name: weight for name, weight in opponents.items()}
+    return "random" if opponents == "snapshots" else opponents
 
 
 def load_config(path: str | Path, overrides: Sequence[str], kind: type[_Config]) -> _Config:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -148,6 +148,14 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, shape (num_envs, actions), bool."""
         return self._table.masks.astype(np.bool_)
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `set_state` needs to go on from here, opponents that keep a state of their own excepted."""
+        return self._table.get_state()
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state that `get_state` of an env made with the same arguments gave; `ValueError` for any other."""
+        self._table.set_state(state)
 
     def render(self) -> tuple[str, ...] | None:
         """Every table as text in the mode `ansi`."""

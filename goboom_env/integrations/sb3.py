@@ -24,6 +24,9 @@ class GoBoomVecEnv(VecEnv):
         num_envs: Number of tables.
         **kwargs: Further keyword arguments of `GoBoomVectorEnv`.
 
+    Attributes:
+        seconds: Time spent in `step_wait`; set it to 0 to count anew.
+
     Example:
         >>> model = MaskablePPO("MlpPolicy", GoBoomVecEnv("GoBoom/Classic-v0", 256, opponents="greedy"))
     """
@@ -37,6 +40,7 @@ class GoBoomVecEnv(VecEnv):
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
         self._start = time.time()
+        self.seconds = 0.0
         super().__init__(num_envs, self.vector_env.single_observation_space, self.vector_env.single_action_space)
 
     def reset(self) -> NDArray[np.uint8]:
@@ -57,6 +61,7 @@ class GoBoomVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Step every table; a table whose episode ended has begun the next, and its info tells of the end."""
+        start = time.perf_counter()
         observations, rewards, ended, _, info = self.vector_env.step(self._actions)
         self._masks = info["action_mask"].astype(np.bool_)
         self._returns += rewards
@@ -75,7 +80,18 @@ class GoBoomVecEnv(VecEnv):
                 }
             self._returns[ended] = 0
             self._lengths[ended] = 0
+        self.seconds += time.perf_counter() - start
         return observations, rewards.astype(np.float32), ended, infos
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `set_state` needs to go on from here, opponents that keep a state of their own excepted."""
+        return {**self.vector_env.get_state(), "returns": self._returns.copy(), "lengths": self._lengths.copy()}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state that `get_state` of an env made with the same arguments gave; `ValueError` for any other."""
+        self.vector_env.set_state(state)
+        self._masks = self.vector_env.action_masks()
+        self._returns[:], self._lengths[:] = state["returns"], state["lengths"]
 
     def close(self) -> None:
         """Nothing is held open."""
