@@ -65,12 +65,15 @@ def test_a_fit_learns_what_the_labels_say(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = PolicyValueNet(features.size(RULES, 2), 54, [64])
     labels = Labels([tmp_path], features.size(RULES, 2), 12.0)
+    # Worths that a network can learn: the higher an action's number, the better.
+    labels.values = np.where(np.isnan(labels.values), np.nan, np.arange(54) / 54).astype(np.float16)
     observations, legal, target, best = labels.batch(np.arange(len(labels)))
     assert target.sum(1).numpy() == pytest.approx(np.ones(len(labels)), abs=1e-5) and not target[~legal].any()
     found = fit(net, labels, epochs=30, batch_size=128, learning_rate=3e-3, seed=0)
-    logits, values = net(observations)
+    with torch.no_grad():
+        logits, values = net(observations)
     agree = (logits.masked_fill(~legal, -torch.inf).argmax(1) == target.argmax(1)).float().mean()
-    assert agree > 0.9 and float((values - best).abs().mean()) < 0.1
+    assert agree > 0.95 and float((values - best).abs().mean()) < 0.05
     assert found["policy_loss"] > 0
 
 

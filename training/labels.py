@@ -80,7 +80,7 @@ def make_labels(
         ValueError: The folder holds labels that something else made.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    made_by: dict[str, Any] = {
+    parameters = {
         "format": FORMAT,
         "rules": rules.to_dict(),
         "num_players": num_players,
@@ -89,6 +89,7 @@ def make_labels(
         "seed": seed,
         "explore": explore,
     }
+    made_by: dict[str, Any] = json.loads(json.dumps(parameters))  # as a manifest gives it back
     manifest = folder / "manifest.json"
     counts: list[int] = []
     if manifest.exists():
