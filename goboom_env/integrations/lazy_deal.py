@@ -154,20 +154,26 @@ class Hand:
         after = new_states(1)
         after[0] = s
         kernels.apply(t, after[0], action)
-        self.pending, self._decided = action, 0
         self._missing = int(after[0]["stock_at"]) - int(s["stock_at"])
-        self._go_on()
+        if self._missing:
+            self.pending, self._decided = action, 0
+            self._go_on()
+        else:
+            self.events.append((int(s["turn"]), action, (NONE,) * self.setup.num_players))
+            self.states = after
 
     def _go_on(self) -> None:
         """Whatever has one outcome only, up to the next node."""
         while True:
             self._weights = weights = self._next_weights()
-            if len(weights) == 1:
-                self._decide(weights[0][0])
-            elif weights or self.pending == NO_ACTION:
+            if len(weights) > 1:
                 return
-            else:
+            if weights:
+                self._decide(weights[0][0])
+            elif self.pending != NO_ACTION:
                 self._apply()
+            else:
+                return
 
     def _next_weights(self) -> list[tuple[int, int]]:
         setup = self.setup
@@ -251,12 +257,10 @@ class Hand:
     def _apply(self) -> None:
         """The pending action, now that its cards are decided."""
         s = self.states[0]
-        seat, drawn, before = int(s["turn"]), self._decided, self._holdings()
+        seat, before = int(s["turn"]), self._holdings()
         kernels.apply(self.setup.tables[0], s, self.pending)
-        taken = [NONE] * self.setup.num_players
-        if drawn:
-            taken = [next(iter(after - old), NONE) for after, old in zip(self._holdings(), before, strict=True)]
-        self.events.append((seat, self.pending, tuple(taken)))
+        taken = tuple(next(iter(after - old), NONE) for after, old in zip(self._holdings(), before, strict=True))
+        self.events.append((seat, self.pending, taken))
         self.pending = NO_ACTION
 
     def _holdings(self) -> list[Counter[int]]:

@@ -46,6 +46,11 @@ def add_rules(name: str, rules: Rules) -> None:
     _HOUSE_RULES[name] = rules
 
 
+def rules_of(name: str) -> Rules:
+    """The rules of a name, as the parameter `rules` takes it; `ValueError` names the nearest."""
+    return _HOUSE_RULES.get(name) or get_rules(name)
+
+
 GAME_TYPE = pyspiel.GameType(
     short_name=NAME,
     long_name="Go Boom",
@@ -74,10 +79,11 @@ class GoBoomGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         options = {**DEFAULTS, **(params or {})}
-        rules = _HOUSE_RULES.get(options["rules"]) or get_rules(options["rules"])
-        num_players = int(options["players"])
+        num_players, dealer = int(options["players"]), int(options["dealer"])
         check_choice("reward", options["reward"], REWARDS)
-        self.setup = Setup(rules, num_players, options["reward"], int(options["dealer"]))
+        self.setup = Setup(rules_of(options["rules"]), num_players, options["reward"], dealer)
+        if not -1 <= dealer < num_players:
+            raise ValueError(f"dealer={dealer} is not a seat of this table of {num_players}, nor -1 for one drawn by lot")
         bound = self.setup.bound()
         info = pyspiel.GameInfo(
             num_distinct_actions=self.setup.num_actions,
