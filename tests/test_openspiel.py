@@ -270,7 +270,9 @@ def test_observation_is_the_engines() -> None:
                 hidden = game.make_py_observer(pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE))
                 hidden.set_from(state, player)
                 assert not {"hand", "legal"} & hidden.dict.keys() and (hidden.dict["size"] == observer.dict["size"]).all()
-                whole = game.make_py_observer(pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.ALL_PLAYERS))
+                whole = game.make_py_observer(
+                    pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.ALL_PLAYERS)
+                )
                 whole.set_from(state, player)
                 assert (whole.dict["hand"][player] == observer.dict["hand"]).all() and whole.dict["hand"].shape == (3, 52)
         state.apply_action(int(rng.choice(state.legal_actions())))

@@ -149,7 +149,8 @@ def public_text(setup: Setup, view: Any) -> str:
         f"drawn:{view['draws']}",
         "seen:" + ",".join(types[number] for number in sorted(bits_of(int(view["seen"])) + bits_of(int(view["seen2"])))),
         f"jokers:{view['jokers_seen']}",
-        "lack:" + ",".join(f"{lack:x}" + (f"({fresh})" if fresh else "") for lack, fresh in zip(view["lack"][:n], view["fresh"][:n], strict=True)),
+        "lack:"
+        + ",".join(f"{lack:x}" + (f"({fresh})" if fresh else "") for lack, fresh in zip(view["lack"][:n], view["fresh"][:n], strict=True)),
     ]
     if setup.rules.family == "trick":
         names = {NONE: "-", PASSED: "x"}
@@ -170,7 +171,9 @@ def history_text(hand: Hand, seats: Iterable[int], public: bool = True) -> str:
     if public and hand.turned:
         words.append("up:" + ",".join(types[card] for card in hand.turned))
     for number, (seat, action, taken) in enumerate(hand.events):
-        gains = "".join(f"+{types[taken[other]]}" if other == seat else f"({other}+{types[taken[other]]})" for other in seats if taken[other] != NONE)
+        gains = "".join(
+            f"+{types[taken[other]]}" if other == seat else f"({other}+{types[taken[other]]})" for other in seats if taken[other] != NONE
+        )
         if public:
             words.append(f"{seat}:{action_text(setup.pack, action)}{gains}")
         elif gains:
