@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -47,6 +48,9 @@ class GoBoomMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is untype
     Args:
         config: Keyword arguments of `GoBoomEnv`, `rules` to `render_mode`, with its defaults but one: `opponents="self"`, an agent
             `player_0`, `player_1`, ... on every seat. With any other `opponents` the one agent is `player_0`, on seat 0.
+
+    Attributes:
+        forfeited: Whether the episode ended by an illegal action.
 
     Raises:
         TypeError: An unknown key.
@@ -86,10 +90,12 @@ class GoBoomMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is untype
         self.action_spaces: dict[str, gym.Space[Any]] = dict.fromkeys(self.possible_agents, spaces.Discrete(actions))
         self._paid = np.zeros(self.num_players)
         self._acted: set[int] = set()
+        self.forfeited = False
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Deal. The same seed gives the same episodes."""
         self._table.reset(None if seed is None else [seed])
+        self.forfeited = False
         self._paid[:] = 0
         self._acted.clear()
         return self._observation(), {agent(int(self._table.acting[0])): {}}
@@ -116,7 +122,8 @@ class GoBoomMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is untype
         self._acted.add(seat)
         ended = bool(table.ended[0])
         info = table.end_info(0) if ended else {}
-        rewards = self._rewards(info)
+        self.forfeited = bool(info.get("illegal_action"))
+        rewards = {agent(seat): 0.0} | self._rewards(info)
         if ended:
             return {}, rewards, {"__all__": True}, {"__all__": False}, {agent(seat): info for seat in self._acted}
         return self._observation(), rewards, {"__all__": False}, {"__all__": False}, {agent(int(table.acting[0])): {}}
@@ -149,6 +156,14 @@ class GoBoomMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is untype
         return table_text(self.rules, table.pack, self.num_players, table.states[0], int(table.acting[0]))
 
 
+class IllegalActions(RLlibCallback):  # type: ignore[misc]  # ray is untyped
+    """Reports how many episodes ended by an illegal action as the metric `illegal_actions` of the env runners."""
+
+    def on_episode_end(self, *, metrics_logger: Any, env: Any, env_index: int, **_: Any) -> None:
+        """Count the episode that ended."""
+        metrics_logger.log_value("illegal_actions", int(env.envs[env_index].unwrapped.forfeited), reduce="sum")
+
+
 def ppo_config(env_config: Mapping[str, Any], net_arch: list[int], separate: bool = False, activation: str = "relu") -> PPOConfig:
     """PPO for `GoBoomMultiAgentEnv` with illegal actions masked out, still to be given runners and training settings.
 
@@ -170,6 +185,7 @@ def ppo_config(env_config: Mapping[str, Any], net_arch: list[int], separate: boo
     unchecked = env_config.get("illegal_action") == "raise"
     config = PPOConfig().framework("torch")
     config = config.environment(GoBoomMultiAgentEnv, env_config=dict(env_config), disable_env_checking=unchecked)
+    config = config.callbacks(IllegalActions)
     config = config.multi_agent(policies=set(names), policy_mapping_fn=_own_module if separate else _shared_module)
     return config.rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=modules))
 
