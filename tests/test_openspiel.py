@@ -82,8 +82,7 @@ def replay(state: Any, legal: list[list[int]], rules: Rules) -> Game:
     for (seat, action, _), numbers in zip(hand.events, legal, strict=True):
         assert game.turn == seat and game.legal() == [action_text(pack, number) for number in numbers]
         if game.needs_reshuffle(action):
-            t, s = game.records
-            pile = Counter(played_cards(pack, s)) - Counter([pack.number(game.top)] if game.top else [])
+            pile = Counter(played_cards(pack, game.records[1])) - Counter([pack.number(game.top)] if game.top else [])
             given = padded(drawn[queue : queue + sum(pile.values())], pile)
             queue += len(given)
             game.play_number(action, [pack.types[card] for card in given])

@@ -136,7 +136,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.rllib_train", description=__doc__)
     parser.add_argument("config", help="YAML file of settings, see training/config.py")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="settings that go before the file's")
-    parser.add_argument("--agents", choices=list(AGENTS), default="shared", help="; ".join(f"{key}: {text}" for key, text in AGENTS.items()))
+    parser.add_argument(
+        "--agents", choices=list(AGENTS), default="shared", help="; ".join(f"{key}: {text}" for key, text in AGENTS.items())
+    )
     parser.add_argument("--num-env-runners", type=int, default=2, metavar="K", help="processes that play (default: %(default)s)")
     parser.add_argument("--envs-per-runner", type=int, default=16, metavar="N", help="tables of each (default: %(default)s)")
     parser.add_argument("--num-learners", type=int, default=0, metavar="N", help="processes for gradients; 0: the main one (default)")
@@ -163,7 +165,9 @@ def main(arguments: list[str] | None = None) -> int:
             ray.shutdown()
         deals = max(2, -(-config.eval_hands // config.num_players))
         for policy in policies.values():
-            against = [compare(policy, name, config.rules, config.num_players, deals, config.seed, config.episode) for name in config.eval_against]
+            against = [
+                compare(policy, name, config.rules, config.num_players, deals, config.seed, config.episode) for name in config.eval_against
+            ]
             print_table(against)
     except (ConfigError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
