@@ -30,7 +30,7 @@ QUICK: dict[str, Any] = {"n_envs": 16, "n_steps": 16, "batch_size": 64, "n_epoch
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
 

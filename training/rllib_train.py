@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
             options.agents, options.num_env_runners, options.envs_per_runner, options.num_learners, options.iterations, options.resume
         )
         own = {} if options.address else {"include_dashboard": False, "num_cpus": options.num_env_runners + options.num_learners + 1}
-        ray.init(address=options.address, **own)
+        ray.init(address=options.address or "local", **own)
         try:
             policies = train(config, runners)
         finally:
