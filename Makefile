@@ -4,7 +4,11 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: train test check clean
+RLLIB_VENV ?= .venv-rllib
+RLLIB_BIN = $(RLLIB_VENV)/bin
+RLLIB_READY = $(RLLIB_VENV)/.ready
+
+.PHONY: train test check rllib clean
 
 # From nothing: set up, train a small agent, and show it evaluated against the bots.
 train: $(READY)
@@ -14,6 +18,10 @@ train: $(READY)
 test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/rules -m "not slow"
+
+# From nothing: set up RLlib in an environment of its own, since it pins an older gymnasium, and run its tests.
+rllib: $(RLLIB_READY)
+	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py
 
 # Lint, types and the import contract.
 check: $(READY)
@@ -29,5 +37,11 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	touch $(READY)
 
+$(RLLIB_READY): pyproject.toml constraints-rllib.txt
+	$(PYTHON) -m venv $(RLLIB_VENV)
+	$(RLLIB_BIN)/python -m pip install --quiet -c constraints-rllib.txt torch
+	$(RLLIB_BIN)/python -m pip install --quiet -c constraints-rllib.txt -e ".[rllib]" pytest
+	touch $(RLLIB_READY)
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB_VENV) build dist *.egg-info

@@ -128,7 +128,7 @@ def test_each_decision_returns_what_its_own_seat_is_paid() -> None:
 @pytest.mark.slow
 def test_selfplay_learns(tmp_path: Path) -> None:
     policy = selfplay.selfplay(
-        SelfPlayConfig(n_envs=128, n_steps=32, n_timesteps=80_000, batch_size=1024, net_arch=[64], eval_hands=8000, output=str(tmp_path))
+        SelfPlayConfig(n_envs=128, n_steps=32, n_timesteps=200_000, batch_size=1024, net_arch=[64], eval_hands=8000, output=str(tmp_path))
     )
     against_random = policy.metadata["summary"]["evaluation"][0]
     assert against_random["win_interval"][0] > 0.5
