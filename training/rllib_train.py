@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--address", help="of a running Ray cluster, or `auto`; default: a Ray of its own on this machine")
     options = parser.parse_intermixed_args(arguments)
     try:
-        config = load_config(options.config, options.settings)
+        config = load_config(options.config, options.settings, TrainConfig)
         for name, low in (("num_env_runners", 0), ("envs_per_runner", 1), ("num_learners", 0), ("iterations", 1)):
             value = getattr(options, name)
             if value is not None and value < low:
