@@ -18,9 +18,14 @@ from goboom_env.files import whole_file
 from goboom_env.observation import VERSION
 from goboom_env.policies.network import FORMAT, METADATA_KEY, Layer, NetworkPolicy
 from goboom_env.rules import get_rules
-from training.config import TrainConfig
+from training.config import RunConfig, TrainConfig
 
 PACKAGES = ("gymnasium", "numpy", "stable_baselines3", "sb3_contrib", "torch")
+
+
+def settings(config: RunConfig) -> dict[str, Any]:
+    """What a policy file keeps of a configuration: all but the folder, which says nothing of the policy."""
+    return {key: value for key, value in config.to_dict().items() if key != "output"}
 
 
 def provenance() -> dict[str, Any]:
@@ -49,7 +54,7 @@ def export_policy(model: MaskablePPO, config: TrainConfig, summary: dict[str, An
         "observation_version": VERSION,
         "activation": "relu",
         "objective": "win" if config.reward == "win" else "points",
-        "config": config.to_dict(),
+        "config": settings(config),
         **provenance(),
         "summary": {"decisions": model.num_timesteps, **(summary or {})},
     }

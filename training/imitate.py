@@ -27,7 +27,7 @@ from goboom_env.policies.search import SearchPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
 from training.evaluate import print_table
-from training.export import provenance
+from training.export import provenance, settings
 from training.fit import Labels, PolicyValueNet, fit
 from training.labels import make_labels
 
@@ -172,7 +172,7 @@ def _fit_round(config: ImitateConfig, folders: list[Path], number: int) -> Netwo
         "activation": "relu",
         "objective": config.objective,
         "logit_scale": config.logit_scale,
-        "config": config.to_dict(),
+        "config": settings(config),
         **provenance(),
         "summary": {"decisions": len(labels), **found},
     }

@@ -25,7 +25,7 @@ from goboom_env.policies.network import FORMAT, NetworkPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
 from training.evaluate import print_table
-from training.export import provenance
+from training.export import provenance, settings
 from training.fit import PolicyValueNet
 
 
@@ -164,7 +164,7 @@ def finish(net: PolicyValueNet, config: SelfPlayConfig, decisions: int, seconds:
         "observation_version": VERSION,
         "activation": "relu",
         "objective": "win" if config.reward == "win" else "points",
-        "config": config.to_dict(),
+        "config": settings(config),
         **provenance(),
     }
     policy = NetworkPolicy(layers, metadata)
