@@ -103,7 +103,7 @@ def rate(names: Sequence[str], seats: NDArray[np.float64], deals: Sequence[NDArr
     need_choix()
     rng = np.random.default_rng(seed)
     best = strengths(np.stack([wins.sum(axis=0) for wins in deals]), seats)
-    totals = np.stack([rng.multinomial(len(wins), np.full(len(wins), 1 / len(wins)), RESAMPLES) @ wins for wins in deals], axis=1)
+    totals = np.stack([_resampled(wins, rng) for wins in deals], axis=1)
     samples = np.stack([strengths(wins, seats, best) for wins in totals])
     ratings, spread = SCALE * best, SCALE * samples
     if ANCHOR in names:
@@ -111,3 +111,10 @@ def rate(names: Sequence[str], seats: NDArray[np.float64], deals: Sequence[NDArr
         ratings, spread = ratings - ratings[anchor], spread - spread[:, [anchor]]
     low, high = np.quantile(spread, (0.025, 0.975), axis=0)
     return tuple(Rating(name, float(ratings[k]), (float(low[k]), float(high[k]))) for k, name in enumerate(names))
+
+
+def _resampled(wins: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Summed wins of each bootstrap sample of deals, shape (samples, policies)."""
+    # Few results differ, so what is drawn is how often each result occurs.
+    results, counts = np.unique(wins, axis=0, return_counts=True)
+    return np.asarray(rng.multinomial(len(wins), counts / len(wins), RESAMPLES) @ results)

@@ -63,7 +63,7 @@ def leaderboard(result: RoundRobin) -> str:
             row.policy,
             *_share(row.win_share, row.win_interval),
             *_points(row.points, row.points_interval),
-            *(f"{rating.rating:.0f}", f"[{rating.interval[0]:.0f}, {rating.interval[1]:.0f}]"),
+            *(f"{round(rating.rating)}", f"[{round(rating.interval[0])}, {round(rating.interval[1])}]"),
             f"{row.decisions_per_second:,.0f}",
         ]
         for row, rating in zip(result.results, result.ratings, strict=True)
