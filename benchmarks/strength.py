@@ -7,12 +7,13 @@ Win share and points a hand on paired deals with 95 % intervals over deals. Writ
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import machine, pin, write_json  # isort: skip - sets the number of threads before NumPy is imported
 
-from goboom_env.arena import compare
+from goboom_env.arena import compare, round_robin
 from goboom_env.rules import PRESETS
 
 ROOT = Path(__file__).parent.parent
@@ -42,10 +43,25 @@ Win share and points are different measures: `shed` gives away hands to lose few
 ## `{search}` and `counter` against `greedy`, every preset
 
 {presets}
+
+## Many seats: classic at 8 and 12
+
+{many_seats}
+
+## Round robin on classic
+
+Every rule bot and `{search}` in every line-up (see [arena.md](arena.md)). Win share and points are those at mixed tables, where
+each seat is another policy; ratings are from all tables, on the scale of Elo, with `random` at 0.
+
+{round_robin}
 """
 
 HEAD = (
     "| rules | seats | policy | against | win share | 95 % interval | points a hand | 95 % interval | hands | ms a hand |\n|" + "---|" * 10
+)
+
+ROBIN_HEAD = (
+    "| seats | policy | win share | 95 % interval | points a hand | 95 % interval | rating | 95 % interval | hands |\n|" + "---|" * 9
 )
 
 
@@ -63,6 +79,33 @@ def measure(policy: str, against: str, rules: str, players: int, deals: int, res
     )
     print(row, flush=True)
     return row
+
+
+def measure_all(policies: Sequence[str], players: int, deals: int, results: list[dict[str, Any]]) -> list[str]:
+    """The rows of a round robin, and its figures into `results`."""
+    result = round_robin(policies, "classic", players, deals, SEED)
+    results.append(result.to_dict())
+    rows = []
+    for row, rating in zip(result.results, result.ratings, strict=True):
+        low, high = row.win_interval
+        points_low, points_high = row.points_interval
+        rows.append(
+            f"| {players} | `{row.policy}` | {row.win_share:.3f} | {low:.3f} to {high:.3f} | {row.points:+.2f} | {points_low:+.2f} to "
+            f"{points_high:+.2f} | {round(rating.rating)} | {round(rating.interval[0])} to {round(rating.interval[1])} | {result.hands:,} |"
+        )
+    print("\n".join(rows), flush=True)
+    return rows
+
+
+def measure_many_seats(deals: int, results: list[dict[str, Any]]) -> list[str]:
+    """The ladder on classic at 8 and at 12 seats, each bot against the one before it and against `random`."""
+    return [
+        measure(policy, against, "classic", players, deals, results)
+        for players in (8, 12)
+        for place, policy in enumerate(BOTS)
+        for against in dict.fromkeys((BOTS[0], BOTS[max(place - 1, 0)]))
+        if against != policy
+    ]
 
 
 def main() -> None:
@@ -84,11 +127,15 @@ def main() -> None:
         if players in values.player_counts
         for policy, deals in (("counter", 10_000), (SEARCH, 1000))
     ]
-    tables = {"ladder": ladder, "search_classic": search_classic, "presets": presets}
-    text = TEXT.format(seed=SEED, search=SEARCH, **{name: "\n".join([HEAD, *rows]) for name, rows in tables.items()})
+    tables = {"ladder": ladder, "search_classic": search_classic, "presets": presets, "many_seats": measure_many_seats(2500, results)}
+    robins: list[dict[str, Any]] = []
+    leaders = [row for players in (2, 4) for row in measure_all((*BOTS, SEARCH), players, 10_000, robins)]
+    texts = {name: "\n".join([HEAD, *rows]) for name, rows in tables.items()}
+    text = TEXT.format(seed=SEED, search=SEARCH, round_robin="\n".join([ROBIN_HEAD, *leaders]), **texts)
     (ROOT / "docs" / "strength.md").write_text(text, encoding="utf-8")
     write_json(
-        ROOT / "benchmarks" / "results" / "strength.json", {"machine": machine(["goboom_env", "numpy", "numba"]), "results": results}
+        ROOT / "benchmarks" / "results" / "strength.json",
+        {"machine": machine(["goboom_env", "numpy", "numba", "choix"]), "results": results, "round_robins": robins},
     )
 
 

@@ -1,4 +1,5 @@
-"""The command `goboom`: records of play and their replay. Exit code 0 for success, 1 for a fault in a record, 2 for bad input."""
+"""The command `goboom`: records of play and their replay, tournaments. Exit code 0 for success, 1 for a fault in a record, 2 for
+bad input."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from goboom_env.arguments import Parser, add_arena_options
 from goboom_env.rules import PRESETS, get_rules
 from goboom_env.version import __version__
 
@@ -43,6 +45,12 @@ def _replay(options: argparse.Namespace) -> int:
     return 0
 
 
+def _arena(options: argparse.Namespace) -> int:
+    from goboom_env.arena.command import run
+
+    return run(options)
+
+
 def _bots(options: argparse.Namespace) -> int:
     from goboom_env.policies import names
 
@@ -52,7 +60,7 @@ def _bots(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="goboom", description="The card game Go Boom: records of play and their replay.")
+    parser = Parser(prog="goboom", description="The card game Go Boom: records of play and their replay, tournaments.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -69,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="play a record again and check every action and result")
     replay.add_argument("file", help="file of records")
     replay.set_defaults(run=_replay)
+
+    arena = commands.add_parser("arena", help="play policies against each other in every line-up and rate them")
+    add_arena_options(arena)
+    arena.set_defaults(run=_arena)
 
     bots = commands.add_parser("bots", help="list the policies that have a name")
     bots.set_defaults(run=_bots)

@@ -202,7 +202,9 @@ def test_wrong_usage_exits_with_two(goboom: Command, arguments: list[str]) -> No
     with pytest.raises(SystemExit) as error:
         main(arguments)
     assert error.value.code == 2
-    assert "usage: goboom" in goboom.capsys.readouterr().err
+    out, err = goboom.capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("error: ")
     assert list(goboom.folder.iterdir()) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from goboom_env.actions import action_text
 from goboom_env.engine import kernels
 from goboom_env.engine.rng import next_word, stream_words
 from goboom_env.engine.state import compile_rules, new_states
+from goboom_env.observation import features
 from goboom_env.observation.view import VIEW, cut, new_views
 from goboom_env.policies import make, make_seats, names
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.policies.scripted import BOTS, choose
+from goboom_env.rules import get_rules
 from goboom_env.table import Table
 from tests.rules.invariants import deal_hidden
 
@@ -221,3 +225,24 @@ def test_mixes_are_drawn_each_episode_in_their_shares() -> None:
     assert np.abs(share - 0.25).max() < 0.03
     both = ((table.rows["policy"][:, 1] == greedy) & (table.rows["policy"][:, 2] == greedy)).mean()
     assert both == pytest.approx(1 / 16, abs=0.015)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_logits_of_a_network_do_not_depend_on_the_batch(activation: str) -> None:
+    rules, rng = get_rules("classic"), np.random.default_rng(0)
+    sizes = [features.size(rules, 4), 256, 256, 54]
+    layers = [(rng.normal(size=(b, a)).astype(np.float32) / 16, rng.normal(size=b).astype(np.float32)) for a, b in pairwise(sizes)]
+    metadata = {"rules": rules.to_dict(), "num_players": 4, "observation_version": features.VERSION, "activation": activation}
+    policy = NetworkPolicy(layers, metadata)
+    observations = rng.integers(0, 2, (200, sizes[0]), np.uint8)
+    whole = policy.logits(observations)
+    for size in (1, 2, 7, 64, 199):
+        parts = [policy.logits(observations[start : start + size]) for start in range(0, 200, size)]
+        assert (np.concatenate(parts) == whole).all()
+    assert policy.logits(observations[:0]).shape == (0, 54)
+    # The same calculation in float64, to the rounding of float32.
+    hidden = observations.astype(float)
+    for k, (weight, bias) in enumerate(layers):
+        hidden = np.einsum("ki,oi->ko", hidden, weight.astype(float)) + bias
+        hidden = hidden if k == 2 else np.maximum(hidden, 0) if activation == "relu" else np.tanh(hidden)
+    assert whole == pytest.approx(hidden, rel=1e-4, abs=1e-3)

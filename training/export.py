@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
+from goboom_env.arguments import Parser
 from goboom_env.files import whole_file
 from goboom_env.observation import VERSION
 from goboom_env.policies.network import FORMAT, METADATA_KEY, Layer, NetworkPolicy
@@ -109,7 +109,7 @@ def export_onnx(policy: NetworkPolicy, path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.export", description="Write a policy file as an ONNX model.")
+    parser = Parser(prog="python -m training.export", description="Write a policy file as an ONNX model.")
     parser.add_argument("policy", help=".safetensors file of a trained policy")
     parser.add_argument("out", type=Path, help=".onnx file to write")
     options = parser.parse_args(arguments)

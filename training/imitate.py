@@ -7,7 +7,6 @@ is the last, and the best network is kept.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from dataclasses import dataclass, field
@@ -19,6 +18,8 @@ import yaml
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from goboom_env.arena import Comparison, compare
+from goboom_env.arena.report import comparison_table
+from goboom_env.arguments import Parser
 from goboom_env.files import whole_file
 from goboom_env.observation import VERSION, features
 from goboom_env.policies import make
@@ -26,7 +27,6 @@ from goboom_env.policies.network import FORMAT, NetworkPolicy
 from goboom_env.policies.search import SearchPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
-from training.evaluate import print_table
 from training.export import provenance, settings
 from training.fit import Labels, PolicyValueNet, fit
 from training.labels import make_labels
@@ -144,7 +144,7 @@ def imitate(config: ImitateConfig) -> NetworkPolicy:
     best.metadata["summary"] = summary(history, results, time.perf_counter() - started)
     best.save(output / "policy.safetensors", half=config.half)
     print(f"policy: {output / 'policy.safetensors'}")
-    print_table(results)
+    print(comparison_table(results))
     return best
 
 
@@ -183,7 +183,7 @@ def _fit_round(config: ImitateConfig, folders: list[Path], number: int) -> Netwo
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.imitate", description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = Parser(prog="python -m training.imitate", description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("config", help="YAML file of settings, see ImitateConfig in training/imitate.py")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="settings that go before the file's")
     options = parser.parse_args(arguments)

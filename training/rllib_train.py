@@ -6,7 +6,6 @@ iteration trains on; the tables are those of the env runners.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from dataclasses import dataclass
@@ -18,11 +17,12 @@ import ray
 import yaml
 
 from goboom_env.arena import compare
+from goboom_env.arena.report import comparison_table
+from goboom_env.arguments import Parser
 from goboom_env.files import whole_file
 from goboom_env.integrations.rllib import SHARED, network_policy, ppo_config
 from goboom_env.policies.network import NetworkPolicy
 from training.config import ConfigError, TrainConfig, load_config
-from training.evaluate import print_table
 
 AGENTS = {
     "shared": "an agent on every seat, one network for all",
@@ -133,7 +133,7 @@ def _iterate(algorithm: Any, config: TrainConfig, runners: Runners) -> dict[str,
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.rllib_train", description=__doc__)
+    parser = Parser(prog="python -m training.rllib_train", description=__doc__)
     parser.add_argument("config", help="YAML file of settings, see training/config.py")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="settings that go before the file's")
     parser.add_argument(
@@ -168,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
             against = [
                 compare(policy, name, config.rules, config.num_players, deals, config.seed, config.episode) for name in config.eval_against
             ]
-            print_table(against)
+            print(comparison_table(against))
     except (ConfigError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -6,7 +6,6 @@ nothing is bootstrapped and no seat's reward is taken for another's.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from dataclasses import dataclass, field
@@ -19,12 +18,13 @@ from numpy.typing import NDArray
 
 from goboom_env import GoBoomVectorEnv
 from goboom_env.arena import compare
+from goboom_env.arena.report import comparison_table
+from goboom_env.arguments import Parser
 from goboom_env.observation import VERSION, features
 from goboom_env.policies import make
 from goboom_env.policies.network import FORMAT, NetworkPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
-from training.evaluate import print_table
 from training.export import provenance, settings
 from training.fit import PolicyValueNet
 
@@ -172,13 +172,13 @@ def finish(net: PolicyValueNet, config: SelfPlayConfig, decisions: int, seconds:
     policy.metadata["summary"] = {"decisions": decisions, "seconds": seconds, "evaluation": [result.to_dict() for result in results]}
     policy.save(Path(config.output) / "policy.safetensors")
     print(f"{decisions:,} decisions in {seconds:.0f} s; policy: {Path(config.output) / 'policy.safetensors'}")
-    print_table(results)
+    print(comparison_table(results))
     return policy
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.selfplay", description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = Parser(prog="python -m training.selfplay", description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("config", help="YAML file of settings, see SelfPlayConfig in training/selfplay.py")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="settings that go before the file's")
     options = parser.parse_args(arguments)

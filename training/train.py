@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -16,6 +15,8 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
+from goboom_env.arena.report import comparison_table
+from goboom_env.arguments import Parser
 from goboom_env.files import whole_file
 from goboom_env.integrations.sb3 import GoBoomVecEnv
 from goboom_env.policies import make
@@ -23,7 +24,6 @@ from goboom_env.policies.network import NetworkPolicy
 from goboom_env.rules import get_rules
 from training.callbacks import ArenaEvaluation, Checkpoints, Display, Shares
 from training.config import ConfigError, TrainConfig, load_config
-from training.evaluate import print_table
 from training.export import export_policy
 from training.plots import learning_curve
 from training.snapshots import Snapshots, uses_snapshots, with_slots
@@ -150,7 +150,7 @@ def train(config: TrainConfig, progress_bar: bool = True, resume: bool = False) 
     policy.save(output / "policy.safetensors")
     learning_curve(output, 1 / config.num_players)
     print(f"{model.num_timesteps - first:,} decisions in {seconds:.0f} s; policy: {output / 'policy.safetensors'}")
-    print_table(evaluation.results)
+    print(comparison_table(evaluation.results))
     return policy
 
 
@@ -163,7 +163,7 @@ def keep_log(output: Path, decisions: int) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m training.train", description=__doc__)
+    parser = Parser(prog="python -m training.train", description=__doc__)
     parser.add_argument("config", help="YAML file of settings, see training/config.py")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="settings that go before the file's")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")

@@ -27,6 +27,10 @@ ACTIVATIONS = ("relu", "tanh")
 Layer: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 """Weights, shape (outputs, inputs), and biases, shape (outputs,)."""
 
+_BLOCK = 8
+"""Rows of each matrix product. How a product rounds depends on its shape, so every one has the same shape: then the logits of
+a row do not depend on how many rows are asked about at once."""
+
 
 class PolicyFileError(ValueError):
     """A file that is missing or no policy of this format."""
@@ -55,6 +59,7 @@ class NetworkPolicy(Policy):
     ) -> None:
         self.layers = layers
         self.value = value
+        self._transposed = [np.ascontiguousarray(weight.T) for weight, _ in layers]
         self.metadata = dict(metadata)
         self.deterministic = deterministic
         self.name = name
@@ -140,13 +145,17 @@ class NetworkPolicy(Policy):
         return self
 
     def logits(self, observations: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Unmasked logits, shape (k, actions), of observations, shape (k, features)."""
-        hidden = observations.astype(np.float32)
-        for weight, bias in self.layers[:-1]:
-            hidden = hidden @ weight.T + bias
-            hidden = np.maximum(hidden, 0) if self.metadata["activation"] == "relu" else np.tanh(hidden)
-        weight, bias = self.layers[-1]
-        return np.asarray(hidden @ weight.T + bias, np.float32)
+        """Unmasked logits, shape (k, actions), of observations, shape (k, features); a row's do not depend on the others."""
+        count, width = observations.shape
+        blocks = -(-count // _BLOCK)
+        rows = np.zeros((blocks * _BLOCK, width), np.float32)
+        rows[:count] = observations
+        hidden = rows.reshape(blocks, _BLOCK, width)
+        for k, ((_, bias), weight) in enumerate(zip(self.layers, self._transposed, strict=True), start=1):
+            hidden = hidden @ weight + bias
+            if k < len(self.layers):
+                hidden = np.maximum(hidden, 0) if self.metadata["activation"] == "relu" else np.tanh(hidden)
+        return np.asarray(hidden, np.float32).reshape(len(rows), hidden.shape[-1])[:count]
 
     def act(self, views: Records, rng: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The best action of each view, or one drawn from the network's distribution."""
