@@ -134,7 +134,10 @@ def test_empty_file_replays_as_no_hands(goboom: Command) -> None:
         (("--players", 0), "num_players=0 is not possible"),
         (("--rules", "jokers", "--players", 5), "num_players=5 is not possible: these rules are for 3 to 4 players"),
         (("--seats", "gredy"), "no policy 'gredy'; did you mean 'greedy'?"),
-        (("--seats", ""), "no policy ''; known: counter, flexible, greedy, lead, random, search, shed, void"),
+        (
+            ("--seats", ""),
+            "no policy ''; known: counter, endgame, flexible, greedy, lead, random, search, search+trained, shed, trained, void",
+        ),
         (("--seats", "random,,random,random"), "no policy ''"),
         (("--seats", "random,greedy"), "--seats names 2 policies for 4 players: give one for each, or one for all"),
         (("--seats", "random,greedy,shed,lead,random"), "--seats names 5 policies for 4 players"),

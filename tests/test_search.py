@@ -259,9 +259,14 @@ def test_dropped_actions_are_judged_on_the_deals_of_the_rest() -> None:
     w["totals"][0] += 5.0
     w["totals"][1] += 4.0
     values = np.empty(54)
-    best = conclude(compile_rules(PRESETS["classic"], 2)[0], w, values)
+    best = conclude(compile_rules(PRESETS["classic"], 2)[0], w, 0.0, values)
     assert best == 0
     assert values[:4] == pytest.approx([0.7, 0.6, 0.4, 0.5])
+    # A guide that has as much say as the deals, and likes action 3 by one more than the rest, halves the other differences.
+    w["prior"][:4] = [0.0, 0.0, 0.0, 20.0]
+    conclude(compile_rules(PRESETS["classic"], 2)[0], w, 20.0, values)
+    assert values[:4].mean() == pytest.approx(0.55)
+    assert values[:4] - values[0] == pytest.approx([0.0, -0.05, -0.15, 0.4])
 
 
 def test_a_search_takes_trained_policies_only_as_guide() -> None:

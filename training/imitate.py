@@ -43,6 +43,8 @@ class ImitateConfig(RunConfig):
         rollout: Rule bot that plays the search's hands out.
         deals: Deals of the search of the first round.
         guided_deals: Deals of the search of later rounds, which the network guides.
+        prior_deals: What the logits of that network count, in deals.
+        leaf: Whether its value ends a hand at the seat's next choice; else hands are played out.
         rounds: Most rounds.
         decisions: Decisions labelled in each round.
         explore: Share of moves that are random, for variety.
@@ -63,6 +65,8 @@ class ImitateConfig(RunConfig):
     rollout: str = "greedy"
     deals: int = 128
     guided_deals: int = 128
+    prior_deals: float = 128.0
+    leaf: bool = False
     rounds: int = 2
     decisions: int = 500_000
     explore: float = 0.1
@@ -83,6 +87,8 @@ class ImitateConfig(RunConfig):
         self.check({**lows, "seed": 0, "batch_size": 2}, unit=("learning_rate",))
         if not 0 <= self.explore < 1:
             raise ConfigError(f"explore={self.explore} must be 0 or more and below 1")
+        if self.prior_deals < 0:
+            raise ConfigError(f"prior_deals={self.prior_deals} must be 0 or more")
         if self.logit_scale <= 0:
             raise ConfigError(f"logit_scale={self.logit_scale} must be above 0")
         try:
@@ -108,7 +114,9 @@ def imitate(config: ImitateConfig) -> NetworkPolicy:
     started = time.perf_counter()
     for number in range(config.rounds):
         deals = config.deals if best is None else config.guided_deals
-        teacher = SearchPolicy(deals, config.rollout, config.objective, config.num_threads, guide=best)
+        teacher = SearchPolicy(
+            *(deals, config.rollout, config.objective, config.num_threads), guide=best, prior_deals=config.prior_deals, leaf=config.leaf
+        )
         folders.append(output / "labels" / f"round_{number}")
         begun = time.perf_counter()
         with Progress(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeRemainingColumn()) as bar:

@@ -167,10 +167,11 @@ def worth(w: Any, action: int) -> float:
 
 
 @kernel
-def conclude(t: Any, w: Any, values: Any) -> int:
+def conclude(t: Any, w: Any, prior_deals: float, values: Any) -> int:
     """The best action. `values` gets the mean worth of each action, NaN for illegal ones.
 
     An action that was dropped met other deals than the rest: its mean is moved by what those deals were worth to the others.
+    Where a guide has a say, it has it in the differences between the values too; their mean stays that of the deals.
     """
     for action in range(int64(t["types"]) + 2):
         values[action] = np.nan
@@ -189,6 +190,15 @@ def conclude(t: Any, w: Any, values: Any) -> int:
         for other in w["actions"][:count]:
             moved += values[other] - w["early"][drop][other]
         values[action] = w["early"][drop][action] + moved / count
+    if prior_deals > 0.0 and dealt > 0:
+        shift = 0.0
+        for k in range(int64(w["legal"])):
+            action = int64(w["actions"][k])
+            blended = (values[action] * dealt + w["prior"][action]) / (dealt + prior_deals)
+            shift += values[action] - blended
+            values[action] = blended
+        for k in range(int64(w["legal"])):
+            values[int64(w["actions"][k])] += shift / int64(w["legal"])
     return best
 
 
@@ -208,7 +218,7 @@ def search_all(
                 drop_worse_half(w)
             until = deals // 4 if stage == 0 else (deals // 2 if stage == 1 else deals)
             run_deals(t, v, w, until - int64(w["dealt"]), plan, states, scratch[0], b, network, space)
-        actions[j] = conclude(t, w, values[j])
+        actions[j] = conclude(t, w, plan["prior_deals"], values[j])
 
 
 @kernel
@@ -218,7 +228,7 @@ def open_search(
     """Start the search of view j; False where there is nothing to search: one legal action, or an end that is solved."""
     begin(t, v, word, plan, w, b, network, space)
     if w["count"] == 1:
-        actions[j] = conclude(t, w, values[j])
+        actions[j] = conclude(t, w, plan["prior_deals"], values[j])
         return False
     if is_open(t, v):
         actions[j] = solve_actions(t, v, line, int64(plan["points"]), values[j])
@@ -240,7 +250,7 @@ def search_some(
     elif stage == DROP:
         drop_worse_half(w)
     else:
-        actions[j] = conclude(t, w, values[j])
+        actions[j] = conclude(t, w, plan["prior_deals"], values[j])
     return True
 
 
@@ -256,6 +266,8 @@ class SearchPolicy(Policy):
         guide: Trained policy that proposes and values: its logits count as `prior_deals` deals more, and where it has a value
             head of the same objective, hands are played only to the seat's next choice.
         prior_deals: What the guide's logits count.
+        leaf: Whether the guide's value, where it has one of this objective, ends a hand at the seat's next choice; else hands
+            are played out, at a fraction of the cost.
 
     Raises:
         ValueError: A number out of range, an unknown name, or a guide that cannot be one.
@@ -270,6 +282,7 @@ class SearchPolicy(Policy):
         milliseconds: float | None = None,
         guide: Any = None,
         prior_deals: float = 128.0,
+        leaf: bool = True,
     ) -> None:
         if not 1 <= deals <= MOST_DEALS:
             raise ValueError(f"search needs 1 to {MOST_DEALS:,} deals, got {deals}")
@@ -283,6 +296,7 @@ class SearchPolicy(Policy):
             raise ValueError(f"rollout={rollout!r}: a search with a guide plays hands out by a rule bot: {', '.join(BOTS)}")
         self.deals, self.rollout, self.objective, self.milliseconds = deals, rollout, objective, milliseconds
         self.prior_deals = prior_deals if guide is not None else 0.0
+        self.leaf = leaf
         self.num_threads = num_threads or len(os.sched_getaffinity(0))
         self.guide = guide
         self.network: Policy | None = None
@@ -375,7 +389,7 @@ class SearchPolicy(Policy):
         plan["code"] = list(BOTS).index(self.rollout) if self.rollout in BOTS else BY_NETWORK
         plan["points"] = self.objective == "points"
         if self.guide is not None and isinstance(self.network, NetworkPolicy):
-            plan["leaf"] = network.has_value and self.network.objective == self.objective
+            plan["leaf"] = self.leaf and network.has_value and self.network.objective == self.objective
             plan["prior_deals"], plan["scale"] = self.prior_deals, self.network.logit_scale
         return plan
 
