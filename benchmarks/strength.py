@@ -13,7 +13,9 @@ from typing import Any
 
 from benchmarks.common import machine, pin, write_json  # isort: skip - sets the number of threads before NumPy is imported
 
+from benchmarks.ceiling import ceiling
 from goboom_env.arena import compare, round_robin
+from goboom_env.policies.trained import published
 from goboom_env.rules import PRESETS
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +42,15 @@ Win share and points are different measures: `shed` gives away hands to lose few
 
 {search_classic}
 
-## `{search}` and `counter` against `greedy`, every preset
+A seat that sees every card, and plays each action out with `greedy` on all seats, marks the ceiling; it is no policy
+(`benchmarks/ceiling.py`).
+
+{ceiling}
+
+## `{search}` against every bot, and `counter` against `greedy`, every preset
+
+On points `search` needs the objective `points`, which stands behind `search:128:greedy:points`; these tables have the default,
+the win.
 
 {presets}
 
@@ -50,7 +60,7 @@ Win share and points are different measures: `shed` gives away hands to lose few
 
 ## Round robin on classic
 
-Every rule bot and `{search}` in every line-up (see [arena.md](arena.md)). Win share and points are those at mixed tables, where
+Every rule bot, `{search}` and `trained` in every line-up (see [arena.md](arena.md)). Win share and points are those at mixed tables, where
 each seat is another policy; ratings are from all tables, on the scale of Elo, with `random` at 0.
 
 {round_robin}
@@ -79,6 +89,21 @@ def measure(policy: str, against: str, rules: str, players: int, deals: int, res
     )
     print(row, flush=True)
     return row
+
+
+def measure_ceiling(players: int, deals: int, results: list[dict[str, Any]]) -> list[str]:
+    """Rows of the seat that sees every card, on classic."""
+    rows = []
+    for against in ("greedy", "counter"):
+        found = ceiling(against, "classic", players, deals, SEED)
+        results.append({"policy": "sees all cards", "field": against, "rules": "classic", "num_players": players, **found})
+        (low, high), (points_low, points_high) = found["win_interval"], found["points_interval"]
+        rows.append(
+            f"| classic | {players} | sees all cards | `{against}` | {found['win_share']:.3f} | {low:.3f} to {high:.3f} | "
+            f"{found['points']:+.2f} | {points_low:+.2f} to {points_high:+.2f} | {found['hands']:,} | |"
+        )
+        print(rows[-1], flush=True)
+    return rows
 
 
 def measure_all(policies: Sequence[str], players: int, deals: int, results: list[dict[str, Any]]) -> list[str]:
@@ -121,15 +146,21 @@ def main() -> None:
     ]
     search_classic = [measure(SEARCH, against, "classic", players, 2500, results) for players in (2, 4) for against in BOTS]
     presets = [
-        measure(policy, "greedy", rules, players, deals, results)
+        measure(policy, against, rules, players, deals, results)
         for rules, values in PRESETS.items()
         for players in (2, 4)
         if players in values.player_counts
-        for policy, deals in (("counter", 10_000), (SEARCH, 1000))
+        for policy, deals, field in (("counter", 10_000, ("greedy",)), (SEARCH, 500, BOTS))
+        for against in field
     ]
     tables = {"ladder": ladder, "search_classic": search_classic, "presets": presets, "many_seats": measure_many_seats(2500, results)}
+    tables["ceiling"] = [row for players in (2, 4) for row in measure_ceiling(players, 2500, results)]
     robins: list[dict[str, Any]] = []
-    leaders = [row for players in (2, 4) for row in measure_all((*BOTS, SEARCH), players, 10_000, robins)]
+    leaders = [
+        row
+        for players in (2, 4)
+        for row in measure_all((*BOTS, SEARCH, *(["trained"] if ("classic", players) in published() else [])), players, 10_000, robins)
+    ]
     texts = {name: "\n".join([HEAD, *rows]) for name, rows in tables.items()}
     text = TEXT.format(seed=SEED, search=SEARCH, round_robin="\n".join([ROBIN_HEAD, *leaders]), **texts)
     (ROOT / "docs" / "strength.md").write_text(text, encoding="utf-8")

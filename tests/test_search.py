@@ -17,7 +17,7 @@ from goboom_env.engine.rng import next_word, stream_words
 from goboom_env.engine.state import compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import cut, new_views
-from goboom_env.policies import make
+from goboom_env.policies import Policy, make
 from goboom_env.policies.determinise import deal_unseen, rebuild
 from goboom_env.policies.forward import choose_by_network, forward, new_space
 from goboom_env.policies.network import NetworkPolicy
@@ -74,16 +74,27 @@ def test_deals_fit_all_that_is_known(name: str) -> None:
         assert inferred > 0
 
 
-@pytest.mark.parametrize("name", ["classic", "jokers", "jokers-aces", "hundred", "dig", "rockaway", "mini"])
-def test_no_peeking(name: str) -> None:
+@pytest.mark.parametrize("policy", ["search:8", "endgame"])
+@pytest.mark.parametrize("name", PRESETS)
+def test_no_peeking(name: str, policy: str) -> None:
     rules, players = TABLES[name]
-    policy, hidden, views = make("search:8").bind(rules, players), new_states(1), new_views(1)
+    check_no_peeking(make(policy), rules, players)
+
+
+@pytest.mark.parametrize("policy", ["trained", "search+trained:8", "endgame"])
+def test_no_peeking_at_two_seats(policy: str) -> None:
+    check_no_peeking(make(policy), PRESETS["classic"], 2)
+
+
+def check_no_peeking(policy: Policy, rules: RulesValue, players: int) -> None:
+    """What a seat cannot see is dealt anew, and it plays the same."""
+    bound, hidden, views = policy.bind(rules, players), new_states(1), new_views(1)
     for t, s, v in positions(rules, players, 2, seed=4):
         word = np.array([int(next_word(s["policy_stream"]))], np.uint64)
         hidden[0] = s
         deal_hidden(t, hidden[0], int(s["turn"]), np.array([3, int(word[0]) | 1], np.uint64))
         cut(t, hidden[0], int(s["turn"]), views[0])
-        assert policy.act(np.array([v]), word) == policy.act(views, word)
+        assert bound.act(np.array([v]), word) == bound.act(views, word)
 
 
 def choice(game: Game, policy: str) -> str:
