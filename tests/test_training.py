@@ -30,6 +30,8 @@ from goboom_env.table import Table
 from training import evaluate, export, train
 from training.config import ConfigError, TrainConfig, load_config
 from training.export import export_policy
+from training.imitate import ImitateConfig
+from training.selfplay import SelfPlayConfig
 
 TINY: dict[str, Any] = {
     "rules": "classic",
@@ -308,3 +310,16 @@ def test_onnx_gives_what_numpy_gives(run: Path, tmp_path: Path, capsys: Any) -> 
     assert json.loads(session.get_modelmeta().custom_metadata_map["goboom"])["num_players"] == 2
     assert export.main([str(tmp_path / "none.safetensors"), str(tmp_path / "no.onnx")]) == 2
     assert "there is no policy file" in capsys.readouterr().err and not (tmp_path / "no.onnx").exists()
+
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+
+
+@pytest.mark.parametrize("path", [str(path.relative_to(CONFIGS)) for path in sorted(CONFIGS.rglob("*.yaml"))])
+def test_every_config_loads_with_the_script_that_its_second_line_names(path: str) -> None:
+    script = (CONFIGS / path).read_text().splitlines()[1].split()[3]
+    kind = {"training.train": TrainConfig, "training.imitate": ImitateConfig, "training.selfplay": SelfPlayConfig}[script]
+    config = load_config(CONFIGS / path, [], kind)
+    name = Path(path).stem
+    if "-" in name:
+        assert name == f"{config.to_dict()['rules']}-{config.to_dict()['num_players']}"
