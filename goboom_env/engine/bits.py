@@ -56,7 +56,7 @@ if COMPILED:
 
         return spread
 
-    _spread64, _spread32, _spread16, _spread8, _spread4, _spread2, _spread1 = map(_make_spread, (64, 32, 16, 8, 4, 2, 1))
+    _spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_spread, (64, 32, 16, 8, 1))
 
     @intrinsic
     def gather64(typing: Any, array: Any, offset: Any) -> Any:
@@ -77,7 +77,7 @@ else:
 
         return spread
 
-    _spread64, _spread32, _spread16, _spread8, _spread4, _spread2, _spread1 = map(_make_plain_spread, (64, 32, 16, 8, 4, 2, 1))
+    _spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_plain_spread, (64, 32, 16, 8, 1))
 
     def gather64(array: Any, offset: int) -> Any:
         """Which of 64 bytes of a contiguous array, aligned or not, are not 0, as a word; unchecked."""
@@ -95,31 +95,21 @@ else:
 @hot
 def spread_bits(array: Any, offset: int, word: Any, width: int) -> None:
     """Write the `width` lowest bits, at most 64, of a word as bytes 0 and 1 from a byte of a contiguous array on; unchecked."""
+    # Two writes that overlap where the width is no power of 2: fewer branches than a write for each bit of it.
     if width == 64:
         _spread64(array, offset, word)
-        return
-    if width & 32:
+    elif width >= 32:
         _spread32(array, offset, word)
-        word >>= np.uint64(32)
-        offset += 32
-    if width & 16:
+        _spread32(array, offset + width - 32, word >> np.uint64(width - 32))
+    elif width >= 16:
         _spread16(array, offset, word)
-        word >>= np.uint64(16)
-        offset += 16
-    if width & 8:
+        _spread16(array, offset + width - 16, word >> np.uint64(width - 16))
+    elif width >= 8:
         _spread8(array, offset, word)
-        word >>= np.uint64(8)
-        offset += 8
-    if width & 4:
-        _spread4(array, offset, word)
-        word >>= np.uint64(4)
-        offset += 4
-    if width & 2:
-        _spread2(array, offset, word)
-        word >>= np.uint64(2)
-        offset += 2
-    if width & 1:
-        _spread1(array, offset, word)
+        _spread8(array, offset + width - 8, word >> np.uint64(width - 8))
+    else:
+        for k in range(width):
+            _spread1(array, offset + k, word >> np.uint64(k))
 
 
 @hot
