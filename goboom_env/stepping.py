@@ -11,6 +11,7 @@ import numpy as np
 from numpy import int64
 
 from goboom_env.engine import kernels
+from goboom_env.engine.bits import at
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import next_word
 from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PLAYING, SETTLE
@@ -52,6 +53,7 @@ ROW = np.dtype(
         ("delivered", np.bool_),  # the reward of this step is settled
         ("needs_reset", np.bool_),  # the episode is over and no other has begun
         ("untouched", np.bool_),  # the learner has not acted in this episode
+        ("paid", np.bool_),  # some payoff is not 0
         ("winner", np.int8),  # of the last hand of the last episode that ended, NONE when blocked
         ("payoff", np.float64, MAX_PLAYERS),  # of each seat since a reward was given last
         ("total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
@@ -124,6 +126,7 @@ def begin(t: Any, o: Any, s: Any, row: Any) -> None:
             row["code"][seat] = o["code"][policy] if policy >= 0 else -1
     row["needs_reset"] = False
     row["untouched"] = True
+    row["paid"] = False
     for seat in range(n):
         row["payoff"][seat] = 0.0
 
@@ -138,6 +141,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
         if row["needs_reset"] or s["status"] != PLAYING:
             restart = bool(row["needs_reset"])
             if not restart:
+                row["paid"] = True
                 for seat in range(n):
                     row["payoff"][seat] += payoff(t, s, o, seat)
                 if not o["match_episodes"] or s["status"] == MATCH_OVER:
@@ -189,6 +193,7 @@ def forfeit_payoff(t: Any, s: Any, o: Any, seat: int) -> float:
 @kernel
 def forfeit(t: Any, o: Any, s: Any, row: Any) -> None:
     """End the episode at the worst payoff for the seat to act; the others share what it loses."""
+    row["paid"] = True
     for seat in range(int64(t["num_players"])):
         row["payoff"][seat] += forfeit_payoff(t, s, o, seat)
     row["illegal"] = FORFEIT
@@ -215,8 +220,11 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
 @hot
 def deliver(t: Any, o: Any, row: Any) -> float:
     """The reward of this step: what the learner's seat, or the seat that acted, was paid since the last reward."""
-    reward = row["payoff"][int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])]
     row["delivered"] = True
+    if not row["paid"]:
+        return 0.0  # most steps: the payoffs stay untouched
+    reward = row["payoff"][int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])]
+    row["paid"] = False
     for seat in range(int64(t["num_players"])):
         row["payoff"][seat] = 0.0
     return reward
@@ -268,7 +276,7 @@ def step_rows(
     actions_wide = masks.shape[1]
     waiting, over = 0, 0
     for k in range(start, stop):
-        i = int64(indices[k])
+        i = at(indices[k])
         s, row = states[i], rows[i]
         action = -1
         if phase != POLICY_ACTS:
@@ -310,12 +318,12 @@ def step_rows(
                 pack_features(t, v, last_bits[i])
                 continue
             pack_features(t, v, b)
-            expand(b, out, i)
+            expand(b, out, int64(i))
             if row["stop"] == DONE:
                 for number in range(actions_wide):
                     masks[i, number] = 1
             else:
-                write_mask(t, row["cards"], int64(row["more"]), masks, i)
+                write_mask(t, row["cards"], int64(row["more"]), masks, int64(i))
             ended[i] = row["ended"]
             seats[i] = v["seat"]
             break

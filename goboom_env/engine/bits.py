@@ -56,7 +56,7 @@ if COMPILED:
 
         return spread
 
-    _spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_spread, (64, 32, 16, 8, 1))
+    spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_spread, (64, 32, 16, 8, 1))
 
     @intrinsic
     def gather64(typing: Any, array: Any, offset: Any) -> Any:
@@ -77,7 +77,7 @@ else:
 
         return spread
 
-    _spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_plain_spread, (64, 32, 16, 8, 1))
+    spread64, _spread32, _spread16, _spread8, _spread1 = map(_make_plain_spread, (64, 32, 16, 8, 1))
 
     def gather64(array: Any, offset: int) -> Any:
         """Which of 64 bytes of a contiguous array, aligned or not, are not 0, as a word; unchecked."""
@@ -97,7 +97,7 @@ def spread_bits(array: Any, offset: int, word: Any, width: int) -> None:
     """Write the `width` lowest bits, at most 64, of a word as bytes 0 and 1 from a byte of a contiguous array on; unchecked."""
     # Two writes that overlap where the width is no power of 2: fewer branches than a write for each bit of it.
     if width == 64:
-        _spread64(array, offset, word)
+        spread64(array, offset, word)
     elif width >= 32:
         _spread32(array, offset, word)
         _spread32(array, offset + width - 32, word >> np.uint64(width - 32))
@@ -125,6 +125,12 @@ def gather_bits(array: Any, offset: int, width: int) -> Any:
     for k in range(width):
         word |= np.uint64(flat[offset + k] != 0) << np.uint64(k)
     return word
+
+
+@hot
+def at(number: int) -> Any:
+    """A number as an index that never counts from the end: unsigned, it needs no code for that."""
+    return np.uint64(number)
 
 
 @hot

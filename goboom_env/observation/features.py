@@ -11,7 +11,7 @@ import numpy as np
 from numpy import int64
 from numpy.typing import NDArray
 
-from goboom_env.engine.bits import bit, spread_bits
+from goboom_env.engine.bits import at, bit, spread64, spread_bits
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import DRAW_LEGAL, JOKER_LEGAL, PASS_LEGAL
 from goboom_env.engine.state import EACH_HAND, NONE, ROUND, Records, compile_rules, pack_ranks
@@ -118,12 +118,12 @@ def pack_features(t: Any, v: Any, b: Any) -> None:
     if jokers > 0:
         k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers"]), jokers), jokers)
     k, pending, filled = put(b, k, pending, filled, action_bits(t, v["legal"], int64(v["legal_more"])), int64(t["types"]) + 2)
-    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][int64(v["match"])])
+    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][at(v["match"])])
     if t["pile"]:
         k, pending, filled = put(b, k, pending, filled, word, traits)
     else:
         if v["best"] != NONE:
-            word |= np.uint64(t["traits"][int64(v["best"])]) << np.uint64(traits)
+            word |= np.uint64(t["traits"][at(v["best"])]) << np.uint64(traits)
         k, pending, filled = put(b, k, pending, filled, word, 2 * traits)
         word = _ZERO if v["best_seat"] == NONE else bit(int64(v["best_seat"]))
         word |= (np.uint64(v["acted"]) | np.uint64(v["passed"]) << np.uint64(n)) << np.uint64(n)
@@ -135,12 +135,12 @@ def pack_features(t: Any, v: Any, b: Any) -> None:
         k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers_seen"]), jokers), jokers)
     word, width = _ZERO, int64(0)
     for seat in range(n):
-        word |= _SIZE_WORDS[int64(v["size"][seat])] << np.uint64(width)
+        word |= _SIZE_WORDS[at(v["size"][seat])] << np.uint64(width)
         width += 8
         if width == 56:
             k, pending, filled = put(b, k, pending, filled, word, width)
             word, width = _ZERO, int64(0)
-    word |= _STOCK_WORDS[int64(v["stock"])] << np.uint64(width)
+    word |= _STOCK_WORDS[at(v["stock"])] << np.uint64(width)
     k, pending, filled = put(b, k, pending, filled, word, width + 8)
     word, width = _ZERO, int64(0)
     for seat in range(1, n):
@@ -190,8 +190,10 @@ def action_bits(t: Any, legal: Any, more: int) -> Any:
 def expand(b: Any, out: Any, row: int) -> None:
     """Write packed features as bytes into a row of `out`, observations of shape (k, features)."""
     width = out.shape[1]
-    for k in range((width + 63) >> 6):
-        spread_bits(out, row * width + 64 * k, b["words"][k], min(width - 64 * k, 64))
+    whole = width >> 6
+    for k in range(whole):
+        spread64(out, row * width + 64 * k, b["words"][k])
+    spread_bits(out, row * width + 64 * whole, b["words"][whole], width & 63)
 
 
 @hot
