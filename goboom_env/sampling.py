@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goboom_env.engine.bits import gather_bits, nth_evenly, popcount
-from goboom_env.engine.jit import kernel
+from goboom_env.engine.jit import direct, kernel
 from goboom_env.engine.rng import below
 
 
@@ -44,6 +46,11 @@ def _choose_in_wide(masks: Any, random: Any, actions: Any) -> int:
     return -1
 
 
+@lru_cache(maxsize=1)
+def _direct_choose() -> Callable[..., Any]:
+    return direct(_choose, np.zeros((1, 1), np.int8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
+
+
 def sample_legal(mask: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator) -> Any:
     """Draw a legal action with equal chance, from one mask or from each of many.
 
@@ -66,7 +73,7 @@ def sample_legal(mask: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Gene
     if kind not in "?b" or masks.ndim != 2:
         raise ValueError(f"mask must be int8 or bool of shape (actions,) or (k, actions), got {masks.dtype} of shape {np.shape(mask)}")
     actions = np.empty(len(masks), np.int64)
-    empty = _choose(masks, rng.bit_generator.random_raw(len(masks)), actions)
+    empty = _direct_choose()(masks, rng.bit_generator.random_raw(len(masks)), actions)
     if empty >= 0:
         raise ValueError(f"mask {empty} has no legal action")
     return actions if many else int(actions[0])

@@ -251,20 +251,20 @@ def step_rows(
     options: Any,
     states: Any,
     rows: Any,
-    indices: Any,
-    start: int,
-    stop: int,
-    actions: Any,
-    phase: int,
     views: Any,
     bits: Any,
-    scratch: int,
+    last_bits: Any,
     out: Any,
     masks: Any,
     rewards: Any,
     ended: Any,
     seats: Any,
-    last_bits: Any,
+    indices: Any,
+    start: int,
+    stop: int,
+    actions: Any,
+    phase: int,
+    scratch: int,
 ) -> tuple[int, int]:
     """Move the tables indices[start:stop] on; returns how many wait for a policy outside compiled code, and how many ended.
 
@@ -333,10 +333,15 @@ def step_rows(
 @kernel
 def out_of_range(actions: Any, num_actions: int) -> int:
     """Place of the first number that is no action, -1 if all are."""
-    for k in range(len(actions)):
-        if actions[k] < 0 or actions[k] >= num_actions:
-            return k
-    return -1
+    most = np.uint64(0)
+    for k in range(len(actions)):  # several at once, which a loop with a way out would not be; a negative number is a huge one
+        most = max(most, np.uint64(actions[k]))
+    if most < np.uint64(num_actions):
+        return -1
+    k = 0
+    while 0 <= actions[k] < num_actions:
+        k += 1
+    return k
 
 
 @kernel
@@ -365,7 +370,7 @@ def collect_ends(
             scores[i, seat] = row["scores"][seat]
         winners[i] = row["winner"]
         illegal[i] = row["illegal"] == FORFEIT
-        seats[i] = learner if learner >= 0 else int64(row["acted"])
         if len(last_out) > 0:
+            seats[i] = learner if learner >= 0 else int64(row["acted"])
             expand(last_bits[i], last_out, count)
             count += 1
