@@ -16,8 +16,8 @@ from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import next_word
 from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PLAYING, SETTLE
 from goboom_env.observation.features import expand, pack_features, write_mask
-from goboom_env.observation.view import cut_with
-from goboom_env.policies.scripted import choose
+from goboom_env.observation.view import cut_own, cut_seats, cut_with
+from goboom_env.policies.scripted import choose, looks_at_seats
 from goboom_env.rules import MAX_PLAYERS
 
 MOST_REDEALS, MOST_HANDS = 1_000, 10_000
@@ -177,8 +177,11 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
                     row["stop"] = ASK_POLICY
                     row["asked"] = policy
                     return
-                cut_with(t, s, seat, cards, more, v)
-                action = choose(int64(row["code"][seat]), t, v, next_word(s["policy_stream"]))
+                code = int64(row["code"][seat])
+                cut_own(t, s, seat, cards, more, v)
+                if looks_at_seats(code):
+                    cut_seats(t, s, seat, v)
+                action = choose(code, t, v, next_word(s["policy_stream"]))
         kernels.apply(t, s, action)
         action = -1
 

@@ -63,6 +63,13 @@ def cut(t: Any, s: Any, seat: int, v: Any) -> None:
 @hot
 def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     """`cut` where the seat's legal actions are known already."""
+    cut_own(t, s, seat, cards, more, v)
+    cut_seats(t, s, seat, v)
+
+
+@hot
+def cut_own(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
+    """The fields of the view that are one number, not one a seat: all that many bots look at."""
     n = int64(t["num_players"])
     v["hand"] = s["hand"][at(seat)]
     v["hand2"] = s["hand2"][at(seat)]
@@ -84,6 +91,12 @@ def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     v["dealer"] = relative(int64(s["dealer"]), seat, n)
     v["seat"] = seat
     v["tricks"] = s["tricks"]
+
+
+@hot
+def cut_seats(t: Any, s: Any, seat: int, v: Any) -> None:
+    """The fields of the view that have a number a seat, and those made of them."""
+    n = int64(t["num_players"])
     other = seat
     acted, passed = int64(0), int64(0)
     for k in range(n):
