@@ -11,12 +11,13 @@ import numpy as np
 from numpy import int64
 
 from goboom_env.engine import kernels
+from goboom_env.engine.bits import at
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.rng import next_word
 from goboom_env.engine.state import COLLECT, MATCH_OVER, NONE, OWN, PLAYING, SETTLE
 from goboom_env.observation.features import expand, pack_features, write_mask
-from goboom_env.observation.view import cut_with
-from goboom_env.policies.scripted import choose
+from goboom_env.observation.view import cut_own, cut_seats, cut_with
+from goboom_env.policies.scripted import choose, looks_at_seats
 from goboom_env.rules import MAX_PLAYERS
 
 MOST_REDEALS, MOST_HANDS = 1_000, 10_000
@@ -52,6 +53,7 @@ ROW = np.dtype(
         ("delivered", np.bool_),  # the reward of this step is settled
         ("needs_reset", np.bool_),  # the episode is over and no other has begun
         ("untouched", np.bool_),  # the learner has not acted in this episode
+        ("paid", np.bool_),  # some payoff is not 0
         ("winner", np.int8),  # of the last hand of the last episode that ended, NONE when blocked
         ("payoff", np.float64, MAX_PLAYERS),  # of each seat since a reward was given last
         ("total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
@@ -124,6 +126,7 @@ def begin(t: Any, o: Any, s: Any, row: Any) -> None:
             row["code"][seat] = o["code"][policy] if policy >= 0 else -1
     row["needs_reset"] = False
     row["untouched"] = True
+    row["paid"] = False
     for seat in range(n):
         row["payoff"][seat] = 0.0
 
@@ -138,6 +141,7 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
         if row["needs_reset"] or s["status"] != PLAYING:
             restart = bool(row["needs_reset"])
             if not restart:
+                row["paid"] = True
                 for seat in range(n):
                     row["payoff"][seat] += payoff(t, s, o, seat)
                 if not o["match_episodes"] or s["status"] == MATCH_OVER:
@@ -173,8 +177,11 @@ def advance(t: Any, o: Any, s: Any, row: Any, v: Any, action: int) -> None:
                     row["stop"] = ASK_POLICY
                     row["asked"] = policy
                     return
-                cut_with(t, s, seat, cards, more, v)
-                action = choose(int64(row["code"][seat]), t, v, next_word(s["policy_stream"]))
+                code = int64(row["code"][seat])
+                cut_own(t, s, seat, cards, more, v)
+                if looks_at_seats(code):
+                    cut_seats(t, s, seat, v)
+                action = choose(code, t, v, next_word(s["policy_stream"]))
         kernels.apply(t, s, action)
         action = -1
 
@@ -189,6 +196,7 @@ def forfeit_payoff(t: Any, s: Any, o: Any, seat: int) -> float:
 @kernel
 def forfeit(t: Any, o: Any, s: Any, row: Any) -> None:
     """End the episode at the worst payoff for the seat to act; the others share what it loses."""
+    row["paid"] = True
     for seat in range(int64(t["num_players"])):
         row["payoff"][seat] += forfeit_payoff(t, s, o, seat)
     row["illegal"] = FORFEIT
@@ -215,8 +223,11 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
 @hot
 def deliver(t: Any, o: Any, row: Any) -> float:
     """The reward of this step: what the learner's seat, or the seat that acted, was paid since the last reward."""
-    reward = row["payoff"][int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])]
     row["delivered"] = True
+    if not row["paid"]:
+        return 0.0  # most steps: the payoffs stay untouched
+    reward = row["payoff"][int64(o["learner"]) if o["learner"] >= 0 else int64(row["acted"])]
+    row["paid"] = False
     for seat in range(int64(t["num_players"])):
         row["payoff"][seat] = 0.0
     return reward
@@ -243,20 +254,20 @@ def step_rows(
     options: Any,
     states: Any,
     rows: Any,
-    indices: Any,
-    start: int,
-    stop: int,
-    actions: Any,
-    phase: int,
     views: Any,
     bits: Any,
-    scratch: int,
+    last_bits: Any,
     out: Any,
     masks: Any,
     rewards: Any,
     ended: Any,
     seats: Any,
-    last_bits: Any,
+    indices: Any,
+    start: int,
+    stop: int,
+    actions: Any,
+    phase: int,
+    scratch: int,
 ) -> tuple[int, int]:
     """Move the tables indices[start:stop] on; returns how many wait for a policy outside compiled code, and how many ended.
 
@@ -268,7 +279,7 @@ def step_rows(
     actions_wide = masks.shape[1]
     waiting, over = 0, 0
     for k in range(start, stop):
-        i = int64(indices[k])
+        i = at(indices[k])
         s, row = states[i], rows[i]
         action = -1
         if phase != POLICY_ACTS:
@@ -310,12 +321,12 @@ def step_rows(
                 pack_features(t, v, last_bits[i])
                 continue
             pack_features(t, v, b)
-            expand(b, out, i)
+            expand(b, out, int64(i))
             if row["stop"] == DONE:
                 for number in range(actions_wide):
                     masks[i, number] = 1
             else:
-                write_mask(t, row["cards"], int64(row["more"]), masks, i)
+                write_mask(t, row["cards"], int64(row["more"]), masks, int64(i))
             ended[i] = row["ended"]
             seats[i] = v["seat"]
             break
@@ -333,10 +344,15 @@ def observe_idle(tables: Any, states: Any, i: int, seat: int, views: Any, bits: 
 @kernel
 def out_of_range(actions: Any, num_actions: int) -> int:
     """Place of the first number that is no action, -1 if all are."""
-    for k in range(len(actions)):
-        if actions[k] < 0 or actions[k] >= num_actions:
-            return k
-    return -1
+    most = np.uint64(0)
+    for k in range(len(actions)):  # several at once, which a loop with a way out would not be; a negative number is a huge one
+        most = max(most, np.uint64(actions[k]))
+    if most < np.uint64(num_actions):
+        return -1
+    k = 0
+    while 0 <= actions[k] < num_actions:
+        k += 1
+    return k
 
 
 @kernel
@@ -365,7 +381,7 @@ def collect_ends(
             scores[i, seat] = row["scores"][seat]
         winners[i] = row["winner"]
         illegal[i] = row["illegal"] == FORFEIT
-        seats[i] = learner if learner >= 0 else int64(row["acted"])
         if len(last_out) > 0:
+            seats[i] = learner if learner >= 0 else int64(row["acted"])
             expand(last_bits[i], last_out, count)
             count += 1

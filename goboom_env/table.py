@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from goboom_env import stepping
 from goboom_env.actions import IllegalActionError, num_actions
 from goboom_env.engine.game import refusal
+from goboom_env.engine.jit import direct
 from goboom_env.engine.rng import seed_words
 from goboom_env.engine.scoring import score_payoff
 from goboom_env.engine.state import Records, compile_rules, new_states
@@ -105,10 +106,12 @@ class Table:
         self._all = np.arange(num_tables, dtype=np.int64)
         self._no_actions = np.zeros(num_tables, np.int64)
         self._last_bits = np.zeros(num_tables if autoreset == stepping.SAME_STEP else 0, features.BITS)
+        self._refuses_finished = autoreset == stepping.DISABLED
         self._seeded = False
         self._interrupted = False
         self.num_ended = 0
         self._pool: ThreadPoolExecutor | None = None
+        self._direct: dict[Callable[..., Any], Callable[..., Any]] = {}
         self._new_outputs()
 
     def _seat_policies(self, seats: Sequence[Seat]) -> None:
@@ -147,7 +150,14 @@ class Table:
         self.acting = np.empty(self.num_tables, np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None}
+        return {**self.__dict__, "_pool": None, "_direct": {}}
+
+    def _call(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
+        """A kernel's result, past numba's dispatch from its second call on."""
+        call = self._direct.get(kernel)
+        if call is None:
+            call = self._direct[kernel] = direct(kernel, *arguments)
+        return call(*arguments)
 
     def get_state(self) -> dict[str, NDArray[Any]]:
         """The tables between two calls, as arrays of plain numbers: records as bytes, shape (tables, bytes), uint8."""
@@ -206,7 +216,7 @@ class Table:
                 f"got {numbers.dtype} of shape {numbers.shape}"
             )
         numbers = np.ascontiguousarray(numbers, np.int64)
-        wrong = stepping.out_of_range(numbers, self.num_actions)
+        wrong = self._call(stepping.out_of_range, numbers, self.num_actions)
         if wrong >= 0:
             raise ValueError(f"action {numbers[wrong]} is out of range: the action space has 0 to {self.num_actions - 1}")
         return numbers
@@ -236,7 +246,7 @@ class Table:
             raise RuntimeError("the tables were never reset: call reset before step")
         if self._interrupted:
             raise RuntimeError("the last call was interrupted, by an error in a policy perhaps: call reset before step")
-        if self._options[0]["autoreset"] == stepping.DISABLED and self.rows["needs_reset"].any():
+        if self._refuses_finished and self.rows["needs_reset"].any():
             raise RuntimeError(f"the episode at table {int(np.argmax(self.rows['needs_reset']))} is over: call reset before step")
         self._new_outputs()
         self._run(self._all, numbers, stepping.LEARNER_ACTS)
@@ -313,42 +323,28 @@ class Table:
     def _step_part(
         self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int, start: int, stop: int, part: int
     ) -> tuple[int, int]:
-        counts: tuple[int, int] = stepping.step_rows(
-            self._tables,
-            self._options,
-            self.states,
-            self.rows,
-            indices,
-            start,
-            stop,
-            actions,
-            phase,
-            self._views,
-            self._bits,
-            2 * part,
-            self.observations,
-            self.masks,
-            self.rewards,
-            self.ended,
-            self.acting,
-            self._last_bits,
-        )
+        outputs = (self.observations, self.masks, self.rewards, self.ended, self.acting)
+        fixed = (self._tables, self._options, self.states, self.rows, self._views, self._bits, self._last_bits)
+        counts: tuple[int, int] = self._call(stepping.step_rows, *fixed, *outputs, indices, start, stop, actions, phase, 2 * part)
         return counts
 
-    def ends(self, last_observations: bool) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
+    def ends(self, same_step: bool) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
         """What is told of the episodes that ended in the last step: arrays with a row for each table, zeros where none did.
 
-        The second result holds, if wanted, the last observation of each of those episodes, shape (num_ended, features);
-        they are kept under SAME_STEP only.
+        Under SAME_STEP, `same_step`, also the seat that the last observation belongs to, and as second result the last
+        observation of each of those episodes, shape (num_ended, features).
         """
         n, seats = self.num_tables, self.num_players
         payoffs, scores = np.zeros((n, seats)), np.zeros((n, seats), np.int32)
-        winners, illegal, acted = np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64)
-        last = np.empty((self.num_ended if last_observations else 0, self.num_features), np.uint8)
-        stepping.collect_ends(
-            *(self._options, self.rows, self.ended), *(payoffs, scores, winners, illegal, acted), *(self._last_bits, last)
-        )
-        return {"payoffs": payoffs, "scores": scores, "winner": winners, "illegal_action": illegal, "seat": acted}, last
+        winners, illegal = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        end: dict[str, NDArray[Any]] = {"payoffs": payoffs, "scores": scores, "winner": winners, "illegal_action": illegal}
+        acted = np.zeros(n if same_step else 0, np.int64)
+        last = np.empty((self.num_ended if same_step else 0, self.num_features), np.uint8)
+        if same_step:
+            end["seat"] = acted
+        tables, told = (self._options, self.rows, self.ended), (payoffs, scores, winners, illegal, acted)
+        self._call(stepping.collect_ends, *tables, *told, self._last_bits, last)
+        return end, last
 
     def worst_payoff(self) -> float:
         """What the learner is paid for an illegal action that forfeits the episode."""

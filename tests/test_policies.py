@@ -17,7 +17,7 @@ from goboom_env.observation import features
 from goboom_env.observation.view import VIEW, cut, new_views
 from goboom_env.policies import make, make_seats, names
 from goboom_env.policies.network import NetworkPolicy
-from goboom_env.policies.scripted import BOTS, choose
+from goboom_env.policies.scripted import BOTS, choose, looks_at_seats
 from goboom_env.rules import get_rules
 from goboom_env.table import Table
 from tests.rules.invariants import deal_hidden
@@ -146,6 +146,28 @@ def test_no_peeking(bot: str, rules: str) -> None:
             action = choose(code, t, views[0], word)
             assert action == choose(code, t, views[1], word)
             kernels.apply(t, s, action)
+
+
+@pytest.mark.parametrize("rules", ["classic", "jokers"])
+@pytest.mark.parametrize("code", [code for code in range(len(BOTS)) if not looks_at_seats(code)])
+def test_bots_that_get_no_field_a_seat_read_none(code: int, rules: str) -> None:
+    """The same choice whatever stands in those fields: at a table they hold what another table left there."""
+    table = Table(rules, [None] * 4, 32, forced="ask")
+    table.reset(range(32))
+    gen = np.random.default_rng(code)
+    compiled, views, choices = compile_rules(PRESETS[rules], 4), new_views(1), set()
+    for _ in range(12):
+        for state, word in zip(table.states, gen.integers(1 << 63, size=32, dtype=np.uint64), strict=True):
+            cut(compiled[0], state, int(state["turn"]), views[0])
+            chosen = choose(code, compiled[0], views[0], word)
+            for name in ("lack", "score", "size", "fresh", "trick", "acted", "passed"):
+                views[name] = gen.integers(64, size=views[name].shape)
+            assert choose(code, compiled[0], views[0], word) == chosen
+            choices.add(chosen)
+        table.step(np.array([gen.choice(np.flatnonzero(mask)) for mask in table.masks]))
+        if table.rows["needs_reset"].any():
+            table.reset(which=table.rows["needs_reset"])
+    assert len(choices) > 10
 
 
 def test_names_and_what_they_make() -> None:

@@ -68,6 +68,7 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
         self.autoreset_mode = mode
         self.num_envs = num_envs
+        self._each = np.ones(num_envs, np.bool_)
         self.rules = self._table.rules
         self.num_players = self._table.num_players
         self.num_actions = self._table.num_actions
@@ -123,7 +124,7 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         return table.observations, table.rewards, table.ended, np.zeros(self.num_envs, np.bool_), info
 
     def _info(self) -> dict[str, Any]:
-        each = np.ones(self.num_envs, np.bool_)
+        each = self._each.copy()
         return {"action_mask": self._table.masks, "_action_mask": each, "seat": self._table.acting, "_seat": each}
 
     def _add_end(self, info: dict[str, Any]) -> None:
@@ -141,9 +142,8 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
             end.update({"_" + key: ended for key in end})
             info.update({"final_obs": observations, "_final_obs": ended, "final_info": end, "_final_info": ended})
         else:
-            del end["seat"]
-            info.update(end)
-            info.update({"_" + key: ended for key in end})
+            for key, value in end.items():
+                info[key], info["_" + key] = value, ended
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, shape (num_envs, actions), bool."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import int64
 from numpy.typing import NDArray
 
-from goboom_env.engine.bits import bit, spread_bits
+from goboom_env.engine.bits import at, bit, spread64, spread_bits
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import DRAW_LEGAL, JOKER_LEGAL, PASS_LEGAL
 from goboom_env.engine.state import EACH_HAND, NONE, ROUND, Records, compile_rules, pack_ranks
@@ -107,7 +107,7 @@ def thermometer(value: int, levels: int) -> Any:
 
 @hot
 def pack_features(t: Any, v: Any, b: Any) -> None:
-    """Write the features of a view as bits."""
+    """Write the features of a view as bits. Sections that fit a word together are put together: every `put` costs a branch."""
     n, cards, traits = int64(t["num_players"]), int64(t["cards"]), 4 + int64(t["num_ranks"])
     jokers = int64(t["jokers"])
     two = t["copies"] == 2
@@ -117,66 +117,90 @@ def pack_features(t: Any, v: Any, b: Any) -> None:
         k, pending, filled = put(b, k, pending, filled, v["hand2"], cards)
     if jokers > 0:
         k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers"]), jokers), jokers)
-    k, pending, filled = put(b, k, pending, filled, v["legal"], cards)
-    more = int64(v["legal_more"])
-    flags = (more & DRAW_LEGAL) // DRAW_LEGAL + 2 * ((more & PASS_LEGAL) // PASS_LEGAL)
-    if jokers > 0:
-        flags = 2 * flags + (more & JOKER_LEGAL)
-        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), int64(3))
-    else:
-        k, pending, filled = put(b, k, pending, filled, np.uint64(flags), int64(2))
-    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][int64(v["match"])])
-    k, pending, filled = put(b, k, pending, filled, word, traits)
-    if not t["pile"]:
-        word = _ZERO if v["best"] == NONE else np.uint64(t["traits"][int64(v["best"])])
+    k, pending, filled = put(b, k, pending, filled, action_bits(t, v["legal"], int64(v["legal_more"])), int64(t["types"]) + 2)
+    word = _ZERO if v["match"] == NONE else np.uint64(t["traits"][at(v["match"])])
+    if t["pile"]:
         k, pending, filled = put(b, k, pending, filled, word, traits)
+    else:
+        if v["best"] != NONE:
+            word |= np.uint64(t["traits"][at(v["best"])]) << np.uint64(traits)
+        k, pending, filled = put(b, k, pending, filled, word, 2 * traits)
         word = _ZERO if v["best_seat"] == NONE else bit(int64(v["best_seat"]))
-        k, pending, filled = put(b, k, pending, filled, word, n)
-        k, pending, filled = put(b, k, pending, filled, np.uint64(v["acted"]) | np.uint64(v["passed"]) << np.uint64(n), 2 * n)
+        word |= (np.uint64(v["acted"]) | np.uint64(v["passed"]) << np.uint64(n)) << np.uint64(n)
+        k, pending, filled = put(b, k, pending, filled, word, 3 * n)
     k, pending, filled = put(b, k, pending, filled, v["seen"], cards)
     if two:
         k, pending, filled = put(b, k, pending, filled, v["seen2"], cards)
     if jokers > 0:
         k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["jokers_seen"]), jokers), jokers)
+    word, width = _ZERO, int64(0)
     for seat in range(n):
-        k, pending, filled = put(b, k, pending, filled, _SIZE_WORDS[int64(v["size"][seat])], int64(8))
-    k, pending, filled = put(b, k, pending, filled, _STOCK_WORDS[int64(v["stock"])], int64(8))
+        word |= _SIZE_WORDS[at(v["size"][seat])] << np.uint64(width)
+        width += 8
+        if width == 56:
+            k, pending, filled = put(b, k, pending, filled, word, width)
+            word, width = _ZERO, int64(0)
+    word |= _STOCK_WORDS[at(v["stock"])] << np.uint64(width)
+    k, pending, filled = put(b, k, pending, filled, word, width + 8)
+    word, width = _ZERO, int64(0)
     for seat in range(1, n):
-        k, pending, filled = put(b, k, pending, filled, np.uint64(v["lack"][seat]), traits)
+        word |= np.uint64(v["lack"][seat]) << np.uint64(width)
+        width += traits
+        if width + traits > 64:
+            k, pending, filled = put(b, k, pending, filled, word, width)
+            word, width = _ZERO, int64(0)
+    k, pending, filled = put(b, k, pending, filled, word, width)
+    word, width = _ZERO, int64(0)
     if t["fresh_cards"]:
         for seat in range(1, n):
-            word = thermometer(int64(v["fresh"][seat]), int64(FRESH_LEVELS))
-            k, pending, filled = put(b, k, pending, filled, word, int64(FRESH_LEVELS))
-    k, pending, filled = put(b, k, pending, filled, thermometer(int64(v["draws"]), int64(DRAW_LEVELS)), int64(DRAW_LEVELS))
+            word |= thermometer(int64(v["fresh"][seat]), int64(FRESH_LEVELS)) << np.uint64(width)
+            width += FRESH_LEVELS
+    word |= thermometer(int64(v["draws"]), int64(DRAW_LEVELS)) << np.uint64(width)
+    width += DRAW_LEVELS
     if t["match_end"] != EACH_HAND:
-        k, pending, filled = put(b, k, pending, filled, bit(int64(v["dealer"])), n)
+        word |= bit(int64(v["dealer"])) << np.uint64(width)
+        k, pending, filled = put(b, k, pending, filled, word, width + n)
         whole = 200 if t["match_end"] == ROUND else int64(t["target"])
+        word, width = _ZERO, int64(0)
         for seat in range(n):
             score = int64(v["score"][seat])
-            word = thermometer(score * SCORE_LEVELS // whole, int64(SCORE_LEVELS)) if score > 0 else _ZERO
-            k, pending, filled = put(b, k, pending, filled, word, int64(SCORE_LEVELS))
-    if t["match_end"] == ROUND:
-        k, pending, filled = put(b, k, pending, filled, bit(min(int64(v["hand_number"]), n - 1)), n)
+            if score > 0:
+                word |= thermometer(score * SCORE_LEVELS // whole, int64(SCORE_LEVELS)) << np.uint64(width)
+            width += SCORE_LEVELS
+            if width == 10 * SCORE_LEVELS:
+                k, pending, filled = put(b, k, pending, filled, word, width)
+                word, width = _ZERO, int64(0)
+        if t["match_end"] == ROUND:
+            k, pending, filled = put(b, k, pending, filled, word, width)
+            word, width = bit(min(int64(v["hand_number"]), n - 1)), n
+    k, pending, filled = put(b, k, pending, filled, word, width)
     b["words"][k] = pending
+
+
+@hot
+def action_bits(t: Any, legal: Any, more: int) -> Any:
+    """Legal actions, as `kernels.legal` gives them, with action k as bit k."""
+    others = (more & DRAW_LEGAL) // DRAW_LEGAL + 2 * ((more & PASS_LEGAL) // PASS_LEGAL)
+    if t["jokers"] > 0:
+        others = 2 * others + (more & JOKER_LEGAL)
+    return legal | np.uint64(others) << np.uint64(int64(t["cards"]))
 
 
 @hot
 def expand(b: Any, out: Any, row: int) -> None:
     """Write packed features as bytes into a row of `out`, observations of shape (k, features)."""
     width = out.shape[1]
-    for k in range((width + 63) >> 6):
-        spread_bits(out, row * width + 64 * k, b["words"][k], min(width - 64 * k, 64))
+    whole = width >> 6
+    for k in range(whole):
+        spread64(out, row * width + 64 * k, b["words"][k])
+    spread_bits(out, row * width + 64 * whole, b["words"][whole], width & 63)
 
 
 @hot
 def write_mask(t: Any, legal: Any, more: int, masks: Any, row: int) -> None:
     """Write legal actions, as `kernels.legal` gives them, as 0 and 1 into a row of contiguous int8 masks."""
-    cards, types = int64(t["cards"]), int64(t["types"])
-    spread_bits(masks, row * masks.shape[1], legal, cards)
-    if types > cards:
-        masks[row, cards] = more & JOKER_LEGAL
-    masks[row, types] = (more & DRAW_LEGAL) // DRAW_LEGAL
-    masks[row, types + 1] = (more & PASS_LEGAL) // PASS_LEGAL
+    width = masks.shape[1]
+    spread_bits(masks, row * width, action_bits(t, legal, more), width)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import int64
 
-from goboom_env.engine.bits import EMPTY
+from goboom_env.engine.bits import EMPTY, at
 from goboom_env.engine.jit import hot, kernel
 from goboom_env.engine.kernels import legal
 from goboom_env.engine.state import NONE, PASSED, Records
@@ -63,10 +63,17 @@ def cut(t: Any, s: Any, seat: int, v: Any) -> None:
 @hot
 def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     """`cut` where the seat's legal actions are known already."""
+    cut_own(t, s, seat, cards, more, v)
+    cut_seats(t, s, seat, v)
+
+
+@hot
+def cut_own(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
+    """The fields of the view that are one number, not one a seat: all that many bots look at."""
     n = int64(t["num_players"])
-    v["hand"] = s["hand"][seat]
-    v["hand2"] = s["hand2"][seat]
-    v["jokers"] = s["jokers"][seat]
+    v["hand"] = s["hand"][at(seat)]
+    v["hand2"] = s["hand2"][at(seat)]
+    v["jokers"] = s["jokers"][at(seat)]
     v["legal"] = cards
     v["legal_more"] = more
     v["seen"] = s["played"]
@@ -84,19 +91,25 @@ def cut_with(t: Any, s: Any, seat: int, cards: Any, more: int, v: Any) -> None:
     v["dealer"] = relative(int64(s["dealer"]), seat, n)
     v["seat"] = seat
     v["tricks"] = s["tricks"]
+
+
+@hot
+def cut_seats(t: Any, s: Any, seat: int, v: Any) -> None:
+    """The fields of the view that have a number a seat, and those made of them."""
+    n = int64(t["num_players"])
     other = seat
     acted, passed = int64(0), int64(0)
     for k in range(n):
-        played = int64(s["trick"][other])
-        if played != NONE:
-            acted |= int64(1) << k
-        if played == PASSED:
-            passed |= int64(1) << k
+        i = at(other)
+        played = int64(s["trick"][i])
+        # Without branches: who has played is as good as random.
+        acted |= int64(played != NONE) << k
+        passed |= int64(played == PASSED) << k
         v["trick"][k] = played
-        v["lack"][k] = s["lack"][other]
-        v["score"][k] = s["score"][other]
-        v["size"][k] = s["size"][other]
-        v["fresh"][k] = s["fresh"][other]
+        v["lack"][k] = s["lack"][i]
+        v["score"][k] = s["score"][i]
+        v["size"][k] = s["size"][i]
+        v["fresh"][k] = s["fresh"][i]
         other = other + 1 if other + 1 < n else 0
     v["acted"] = acted
     v["passed"] = passed

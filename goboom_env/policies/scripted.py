@@ -33,6 +33,12 @@ BOTS = {
 RANDOM, SHED, FLEXIBLE, GREEDY, LEAD, VOID, COUNTER = range(7)
 
 
+@hot
+def looks_at_seats(code: int) -> bool:
+    """Whether a bot reads fields of the view with a number a seat; those of the others need not be cut for it."""
+    return code >= LEAD
+
+
 @kernel
 def choose(code: int, t: Any, v: Any, word: Any) -> int:
     """The action of a rule bot from a view; `word` is 64 random bits of the table's policy stream."""
@@ -70,7 +76,7 @@ def choose_random(legal: Any, more: int, types: int, word: Any) -> int:
     return types if more & DRAW_LEGAL and index == 0 else types + 1
 
 
-@kernel
+@hot
 def card_value(code: int, t: Any, v: Any, card: int) -> int:
     """What a bot thinks of playing a card; the highest wins."""
     points = int64(t["points"][card])
