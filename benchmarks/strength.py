@@ -15,7 +15,6 @@ from benchmarks.common import machine, pin, write_json  # isort: skip - sets the
 
 from benchmarks.ceiling import ceiling
 from goboom_env.arena import compare, round_robin
-from goboom_env.policies.trained import published
 from goboom_env.rules import PRESETS
 
 ROOT = Path(__file__).parent.parent
@@ -60,8 +59,8 @@ the win.
 
 ## Round robin on classic
 
-Every rule bot, `{search}` and `trained` in every line-up (see [arena.md](arena.md)). Win share and points are those at mixed tables, where
-each seat is another policy; ratings are from all tables, on the scale of Elo, with `random` at 0.
+Every rule bot, `{search}`, and at two seats `trained`, in every line-up (see [arena.md](arena.md)). Win share and points are
+those at mixed tables, where each seat is another policy; ratings are from all tables, on the scale of Elo, with `random` at 0.
 
 {round_robin}
 """
@@ -156,11 +155,7 @@ def main() -> None:
     tables = {"ladder": ladder, "search_classic": search_classic, "presets": presets, "many_seats": measure_many_seats(2500, results)}
     tables["ceiling"] = [row for players in (2, 4) for row in measure_ceiling(players, 2500, results)]
     robins: list[dict[str, Any]] = []
-    leaders = [
-        row
-        for players in (2, 4)
-        for row in measure_all((*BOTS, SEARCH, *(["trained"] if ("classic", players) in published() else [])), players, 10_000, robins)
-    ]
+    leaders = measure_all((*BOTS, SEARCH, "trained"), 2, 10_000, robins) + measure_all((*BOTS, SEARCH), 4, 10_000, robins)
     texts = {name: "\n".join([HEAD, *rows]) for name, rows in tables.items()}
     text = TEXT.format(seed=SEED, search=SEARCH, round_robin="\n".join([ROBIN_HEAD, *leaders]), **texts)
     (ROOT / "docs" / "strength.md").write_text(text, encoding="utf-8")
