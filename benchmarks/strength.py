@@ -1,4 +1,4 @@
-"""Strength of the policies, the tables of `docs/strength.md`: `python -m benchmarks.strength`.
+"""Strength of the policies, the tables of `docs/strength.md`: `python -m benchmarks.strength [--only ladder,ceiling]`.
 
 Win share and points a hand on paired deals with 95 % intervals over deals. Writes `benchmarks/results/strength.json` and
 `docs/strength.md`.
@@ -6,8 +6,10 @@ Win share and points a hand on paired deals with 95 % intervals over deals. Writ
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from goboom_env.arena import compare, round_robin
 from goboom_env.rules import PRESETS
 
 ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "strength.json"
 SEED = 2
 BOTS = ("random", "shed", "flexible", "greedy", "lead", "void", "counter")
 SEARCH = "search:128"
@@ -132,37 +135,48 @@ def measure_many_seats(deals: int, results: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def sections(results: list[dict[str, Any]]) -> dict[str, Callable[[], list[str]]]:
+    """What makes the rows of each table of the page."""
+    return {
+        "ladder": lambda: [
+            measure(policy, against, "classic", players, 10_000, results)
+            for players in (2, 4)
+            for place, policy in enumerate(BOTS)
+            for against in BOTS[:place]
+        ],
+        "search_classic": lambda: [measure(SEARCH, against, "classic", players, 2500, results) for players in (2, 4) for against in BOTS],
+        "ceiling": lambda: [row for players in (2, 4) for row in measure_ceiling(players, 2500, results)],
+        "presets": lambda: [
+            measure(policy, against, rules, players, deals, results)
+            for rules, values in PRESETS.items()
+            for players in (2, 4)
+            if players in values.player_counts
+            for policy, deals, field in (("counter", 10_000, ("greedy",)), (SEARCH, 500, BOTS))
+            for against in field
+        ],
+        "many_seats": lambda: measure_many_seats(2500, results),
+        "round_robin": lambda: (
+            measure_all((*BOTS, SEARCH, "trained"), 2, 10_000, results) + measure_all((*BOTS, SEARCH), 4, 10_000, results)
+        ),
+    }
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--only", help="sections to measure anew, with commas; the others stay as the last run left them")
+    only = parser.parse_args().only
     pin()
-    results: list[dict[str, Any]] = []
+    kept: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))["sections"] if only else {}
     for policy in ("random", SEARCH):
         compare(policy, "random", deals=1)  # compiled before any time is taken
-    ladder = [
-        measure(policy, against, "classic", players, 10_000, results)
-        for players in (2, 4)
-        for place, policy in enumerate(BOTS)
-        for against in BOTS[:place]
-    ]
-    search_classic = [measure(SEARCH, against, "classic", players, 2500, results) for players in (2, 4) for against in BOTS]
-    presets = [
-        measure(policy, against, rules, players, deals, results)
-        for rules, values in PRESETS.items()
-        for players in (2, 4)
-        if players in values.player_counts
-        for policy, deals, field in (("counter", 10_000, ("greedy",)), (SEARCH, 500, BOTS))
-        for against in field
-    ]
-    tables = {"ladder": ladder, "search_classic": search_classic, "presets": presets, "many_seats": measure_many_seats(2500, results)}
-    tables["ceiling"] = [row for players in (2, 4) for row in measure_ceiling(players, 2500, results)]
-    robins: list[dict[str, Any]] = []
-    leaders = measure_all((*BOTS, SEARCH, "trained"), 2, 10_000, robins) + measure_all((*BOTS, SEARCH), 4, 10_000, robins)
-    texts = {name: "\n".join([HEAD, *rows]) for name, rows in tables.items()}
-    text = TEXT.format(seed=SEED, search=SEARCH, round_robin="\n".join([ROBIN_HEAD, *leaders]), **texts)
-    (ROOT / "docs" / "strength.md").write_text(text, encoding="utf-8")
-    write_json(
-        ROOT / "benchmarks" / "results" / "strength.json",
-        {"machine": machine(["goboom_env", "numpy", "numba", "choix"]), "results": results, "round_robins": robins},
-    )
+    for name in only.split(",") if only else list(sections([])):
+        results: list[dict[str, Any]] = []
+        rows = sections(results)[name]()
+        kept[name] = {"rows": rows, "results": results, "machine": machine(["goboom_env", "numpy", "numba", "choix"])}
+    heads = dict.fromkeys(kept, HEAD) | {"round_robin": ROBIN_HEAD}
+    tables = {name: "\n".join([heads[name], *kept[name]["rows"]]) for name in kept}
+    (ROOT / "docs" / "strength.md").write_text(TEXT.format(seed=SEED, search=SEARCH, **tables), encoding="utf-8")
+    write_json(RESULTS, {"sections": kept})
 
 
 if __name__ == "__main__":
