@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from goboom_env.rules import PRESETS, get_rules
+from goboom_env.terminal.options import add_commands
 from goboom_env.version import __version__
 
 
@@ -69,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="play a record again and check every action and result")
     replay.add_argument("file", help="file of records")
     replay.set_defaults(run=_replay)
+
+    add_commands(commands)
 
     bots = commands.add_parser("bots", help="list the policies that have a name")
     bots.set_defaults(run=_bots)

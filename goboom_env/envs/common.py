@@ -22,7 +22,6 @@ from goboom_env.table import Table, check_choice
 
 ILLEGAL_ACTION = ("forfeit", "raise")
 RENDER_MODES = ("ansi", "rgb_array", "human")
-DEFAULT_PLAYERS = 4
 
 
 class RenderModeError(ValueError, TypeError):
@@ -37,10 +36,7 @@ def build_table(
 ) -> Table:
     """The tables of an env, with the learner on seat 0, or on every seat for `opponents="self"`."""
     rules = get_rules(rules)
-    if num_players is not None:
-        num_players = operator.index(num_players)
-    else:
-        num_players = min(max(DEFAULT_PLAYERS, rules.min_players), rules.max_players)
+    num_players = rules.default_players if num_players is None else operator.index(num_players)
     rules.pack_for(num_players)
     check_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
     if render_mode not in (None, *RENDER_MODES):
