@@ -31,6 +31,23 @@ def add_commands(commands: Any) -> None:
     watch.set_defaults(run=_watch)
 
 
+def add_page_options(parser: argparse.ArgumentParser) -> None:
+    """What `replay` needs to write a page."""
+    parser.add_argument("--html", help="also write a page to step through the file in a browser")
+    parser.add_argument("--policy", help="with --html: policy whose probabilities the page shows, a name or a path")
+    parser.add_argument("--search", help="with --html: search whose estimates the page shows, or none (default: search:64)")
+    parser.add_argument("--limit", type=int, help="with --html: most hands on the page (default: 50)")
+
+
+def check_page_options(options: argparse.Namespace) -> None:
+    """`ValueError` for options of a page that cannot be."""
+    for option in ("policy", "search", "limit"):
+        if getattr(options, option) is not None and options.html is None:
+            raise ValueError(f"--{option} says what is on the page: give --html FILE too")
+    if options.limit is not None and options.limit < 1:
+        raise ValueError(f"--limit {options.limit} must be 1 or more")
+
+
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", default="classic", help=f"preset: {', '.join(PRESETS)} (default: %(default)s)")
     parser.add_argument("--players", type=int, help="seats (default: 4, or the nearest number that the rules allow)")
