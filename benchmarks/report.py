@@ -1,6 +1,6 @@
 """Table and chart of the docs from the JSON of the benchmarks: `python -m benchmarks.report`.
 
-Reads `benchmarks/results/speed.json` and `peers.json`, writes `docs/speed.md` and `docs/speed.svg`. Needs matplotlib (extra `render`).
+Reads `benchmarks/results/speed.json` and `peers.json`, writes `docs/speed.md` and `docs/speed.svg`. Needs matplotlib (extra `charts`).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from goboom_env.arguments import Parser, add_arena_options
 from goboom_env.rules import PRESETS, get_rules
+from goboom_env.terminal.options import add_commands, add_page_options, check_page_options
 from goboom_env.version import __version__
 
 
@@ -36,12 +37,17 @@ def _record(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from goboom_env.engine.record import RecordError, replay_file
 
+    check_page_options(options)
     try:
         count = replay_file(options.file)
     except RecordError as error:
         print(f"{options.file}: {error}", file=sys.stderr)
         return 2 if error.key == "format" and error.line == 1 else 1  # a first line of another format: no file of records
     print(f"hands {count}, faults 0")
+    if options.html is not None:
+        from goboom_env.terminal.page import write_page
+
+        print(write_page(options))
     return 0
 
 
@@ -76,11 +82,13 @@ def _parser() -> argparse.ArgumentParser:
 
     replay = commands.add_parser("replay", help="play a record again and check every action and result")
     replay.add_argument("file", help="file of records")
+    add_page_options(replay)
     replay.set_defaults(run=_replay)
 
     arena = commands.add_parser("arena", help="play policies against each other in every line-up and rate them")
     add_arena_options(arena)
     arena.set_defaults(run=_arena)
+    add_commands(commands)
 
     bots = commands.add_parser("bots", help="list the policies that have a name")
     bots.set_defaults(run=_bots)

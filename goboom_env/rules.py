@@ -208,6 +208,11 @@ class Rules:
         """Player counts that the rules allow (a pack may still be too small for one with a house rule's hand size)."""
         return range(self.min_players, self.max_players + 1)
 
+    @property
+    def default_players(self) -> int:
+        """Seats where none are asked for: 4, or the nearest number that the rules allow."""
+        return min(max(4, self.min_players), self.max_players)
+
     def to_dict(self) -> dict[str, Any]:
         """Every field as JSON values."""
         return dataclasses.asdict(self)

@@ -15,19 +15,21 @@ from goboom_env.policies import Policy
 from goboom_env.rules import Rules
 
 
-def play_hand(game: Game, policies: Sequence[Policy]) -> None:
-    """Play a hand to its end with a bound policy on each seat; a seat's only legal action is played without asking."""
-    views, word = new_views(1), np.empty(1, np.uint64)
+def decide(game: Game, policy: Policy) -> int:
+    """What a bound policy does for the seat to act; a seat's only legal action is taken without asking."""
     t, s = game.records
+    numbers = legal_numbers(t, s)
+    if len(numbers) == 1:
+        return numbers[0]
+    views = new_views(1)
+    cut(t, s, int(s["turn"]), views[0])
+    return int(policy.act(views, np.array([next_word(s["policy_stream"])], np.uint64))[0])
+
+
+def play_hand(game: Game, policies: Sequence[Policy]) -> None:
+    """Play a hand to its end with a bound policy on each seat."""
     while not game.over:
-        numbers = legal_numbers(t, s)
-        action = numbers[0]
-        if len(numbers) > 1:
-            seat = int(s["turn"])
-            cut(t, s, seat, views[0])
-            word[0] = next_word(s["policy_stream"])
-            action = int(policies[seat].act(views, word)[0])
-        game.play_number(action)
+        game.play_number(decide(game, policies[game.turn or 0]))
 
 
 def record_hands(

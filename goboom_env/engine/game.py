@@ -210,6 +210,16 @@ class Game:
             kernels.finish(game._rules, state, NONE)
         return game
 
+    def copy(self) -> Game:
+        """The same position with the same streams ahead of it; playing on either leaves the other as it is."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._states = new_states(1)
+        other._states[:] = self._states
+        other.actions, other.tricks = self.actions.copy(), self.tricks.copy()
+        other.reshuffles = [cards.copy() for cards in self.reshuffles]
+        return other
+
     def _count_played(self, card: str, count: int) -> None:
         state = self._state
         if card == JOKER:

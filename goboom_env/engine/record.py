@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +134,13 @@ def _check_types(record: Mapping[str, Any], line: int | None = None) -> None:
         raise RecordError("reshuffles", "not a list of lists of cards", line)
 
 
-def replay(record: Mapping[str, Any], line: int | None = None) -> Game:
+def replay(record: Mapping[str, Any], line: int | None = None, visit: Callable[[Game, str], None] | None = None) -> Game:
     """Play a record again from its deck and check every action and every result; returns the finished game.
+
+    Args:
+        record: The record.
+        line: Its line in the file, for errors.
+        visit: Called before each action with the game as it stands and the action; it must not play.
 
     Raises:
         RecordError: The first thing that does not follow the rules.
@@ -169,6 +174,8 @@ def replay(record: Mapping[str, Any], line: int | None = None) -> Game:
         if seat != game.turn:
             raise fault("actions", f"action {number}, {action} of seat {seat}: it is seat {game.turn}'s turn")
         order = None
+        if visit is not None:
+            visit(game, action)
         try:
             played = action_number(game.pack, action)
             if game.needs_reshuffle(played):

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goboom_env.actions import IllegalActionError
-from goboom_env.envs.common import build_spaces, build_table
-from goboom_env.render.text import table_text
+from goboom_env.envs.common import RENDER_MODES, Renderer, build_spaces, build_table
 from goboom_env.rules import Rules
 
 
@@ -62,7 +61,9 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
         reward: `"score"` or `"win"`.
         forced: `"auto"` plays the learner's only legal action for it, `"ask"` hands over every action.
         illegal_action: `"forfeit"` or `"raise"`.
-        render_mode: None or `"ansi"`.
+        render_mode: None; `"ansi"`: `render()` gives text; `"rgb_array"`: `render()` gives a picture, shape (960, 1280, 3), uint8
+            (needs the extra `render`); `"human"`: each reset and step prints the table.
+        reveal: Whether pictures show every hand; without it only that of the acting seat.
 
     Raises:
         ValueError: An unknown word or policy, or a player count that the rules or their pack do not allow.
@@ -71,7 +72,7 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
     v0: first version.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012 - as gymnasium.Env declares it
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as gymnasium.Env declares it
 
     def __init__(
         self,
@@ -83,18 +84,23 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
         forced: str = "auto",
         illegal_action: str = "forfeit",
         render_mode: str | None = None,
+        reveal: bool = False,
     ) -> None:
         self._table = build_table(rules, num_players, opponents, illegal_action, render_mode, episode=episode, reward=reward, forced=forced)
         self.rules = self._table.rules
         self.num_players = self._table.num_players
         self.illegal_action = illegal_action
         self.render_mode = render_mode
+        self._renderer = None if render_mode is None else Renderer(self._table, render_mode, reveal)
         self.observation_space, self.action_space = build_spaces(self._table)  # type: ignore[assignment]  # Discrete holds int64
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         """Deal. The same seed gives the same episodes; without one the env's own streams go on."""
         super().reset(seed=seed)
         self._table.reset(None if seed is None else [seed])
+        if self._renderer is not None:
+            self._renderer.forget(None)
+            self._renderer.show()
         return self._table.observations[0], self._info()
 
     def step(self, action: int) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
@@ -111,7 +117,12 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
             refusal = table.refuse(actions)
             if refusal:
                 raise IllegalActionError(refusal)
+        seats = table.acting
         table.step(actions)
+        if self._renderer is not None:
+            never = np.zeros(1, np.bool_)
+            self._renderer.stepped(actions.tolist(), seats, never, never)
+            self._renderer.show()
         ended = bool(table.ended[0])
         info = self._info()
         if ended:
@@ -126,10 +137,12 @@ class GoBoomEnv(gym.Env[NDArray[np.uint8], int]):
         """Legal actions, shape (actions,), bool, as sb3-contrib's MaskablePPO asks for them."""
         return np.asarray(self._table.masks[0], np.bool_)
 
-    def render(self) -> str | None:
-        """The table as text in the mode `ansi`; other seats' cards stay hidden."""
-        if self.render_mode != "ansi":
-            gym.logger.warn('render needs an env made with render_mode="ansi"')
+    def render(self) -> Any:
+        """The table as text in the mode `ansi`, as an array in `rgb_array`; None in `human`, where each step prints it.
+
+        Other seats' cards stay hidden but with `reveal=True`.
+        """
+        if self._renderer is None:
+            gym.logger.warn(f"render needs an env made with a render_mode, one of {', '.join(RENDER_MODES)}")
             return None
-        table = self._table
-        return table_text(self.rules, table.pack, self.num_players, table.states[0], int(table.acting[0]))
+        return None if self.render_mode == "human" else self._renderer.draw(0)

@@ -12,8 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from goboom_env.actions import IllegalActionError
-from goboom_env.envs.common import build_spaces, build_table
-from goboom_env.render.text import table_text
+from goboom_env.envs.common import RENDER_MODES, Renderer, build_spaces, build_table
 from goboom_env.rules import Rules
 from goboom_env.stepping import DISABLED, NEXT_STEP, SAME_STEP
 from goboom_env.table import check_choice
@@ -37,7 +36,11 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
     Arrays handed out are fresh each step and never change later.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - as gymnasium declares it
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as gymnasium declares it
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         render_mode: str | None = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
+        reveal: bool = False,
     ) -> None:
         if not isinstance(autoreset_mode, AutoresetMode):
             check_choice("autoreset_mode", autoreset_mode, [mode.value for mode in AutoresetMode])
@@ -74,6 +78,7 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         self.num_actions = self._table.num_actions
         self.illegal_action = illegal_action
         self.render_mode = render_mode
+        self._renderer = None if render_mode is None else Renderer(self._table, render_mode, reveal)
         self.single_observation_space, self.single_action_space = build_spaces(self._table)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -97,6 +102,9 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
             raise ValueError("reset_mask names no table: at least one of its values must be True")
         super().reset(seed=seed if isinstance(seed, int) else None)
         self._table.reset(seeds, which)
+        if self._renderer is not None:
+            self._renderer.forget(which)
+            self._renderer.show()
         info = self._info()
         if which is not None:
             info["_action_mask"] = info["_seat"] = which.copy()
@@ -117,7 +125,12 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
             refusal = table.refuse(actions)
             if refusal:
                 raise IllegalActionError(refusal)
+        seats, began = table.acting, table.rows["needs_reset"].copy() if self._renderer is not None else None
         table.step(actions)
+        if self._renderer is not None and began is not None:
+            same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+            self._renderer.stepped(np.asarray(actions).tolist(), seats, began, table.ended & same_step)
+            self._renderer.show()
         info = self._info()
         if table.num_ended:
             self._add_end(info)
@@ -157,10 +170,9 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
         """Go on from a state that `get_state` of an env made with the same arguments gave; `ValueError` for any other."""
         self._table.set_state(state)
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every table as text in the mode `ansi`."""
-        if self.render_mode != "ansi":
-            gym.logger.warn('render needs an env made with render_mode="ansi"')
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table as text in the mode `ansi`, as an array in `rgb_array`; None in `human`, where each step prints them."""
+        if self._renderer is None:
+            gym.logger.warn(f"render needs an env made with a render_mode, one of {', '.join(RENDER_MODES)}")
             return None
-        table, seats = self._table, self._table.acting
-        return tuple(table_text(self.rules, table.pack, self.num_players, table.states[i], int(seats[i])) for i in range(self.num_envs))
+        return None if self.render_mode == "human" else tuple(self._renderer.draw(i) for i in range(self.num_envs))

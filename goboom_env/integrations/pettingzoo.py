@@ -24,6 +24,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, Ord
 from goboom_env.actions import IllegalActionError
 from goboom_env.envs.common import build_spaces, build_table
 from goboom_env.registration import ENV_IDS
+from goboom_env.render.scene import make_scene
 from goboom_env.render.text import table_text
 from goboom_env.rules import Rules
 
@@ -192,7 +193,8 @@ class raw_env(AECEnv):  # type: ignore[misc]
             gym.logger.warn('render needs an env made with render_mode="ansi"')
             return None
         table = self._table
-        return table_text(self.rules, table.pack, self.num_players, table.states[0], self._seat_of[self.agent_selection])
+        seat = self._seat_of[self.agent_selection]
+        return table_text(make_scene(self.rules, table.pack, self.num_players, table.states[0], seat))
 
     def close(self) -> None:
         """Nothing is held open."""

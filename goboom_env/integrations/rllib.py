@@ -26,6 +26,7 @@ from goboom_env.engine.state import compile_rules
 from goboom_env.envs.common import build_table
 from goboom_env.observation import VERSION
 from goboom_env.policies.network import ACTIVATIONS, FORMAT, NetworkPolicy
+from goboom_env.render.scene import make_scene
 from goboom_env.render.text import table_text
 from goboom_env.rules import Rules, get_rules
 
@@ -153,7 +154,7 @@ class GoBoomMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # ray is untype
         if self.render_mode != "ansi":
             return None
         table = self._table
-        return table_text(self.rules, table.pack, self.num_players, table.states[0], int(table.acting[0]))
+        return table_text(make_scene(self.rules, table.pack, self.num_players, table.states[0], int(table.acting[0])))
 
 
 class IllegalActions(RLlibCallback):  # type: ignore[misc]  # ray is untyped

@@ -1,0 +1,1 @@
+"""Play, watching and replay for people at a terminal."""
