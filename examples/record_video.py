@@ -1,11 +1,11 @@
 """Videos of play, of one table and of four at once. Needs the extra `render`: `pip install ".[render]"`.
 
-python examples/record_video.py videos
+python examples/record_video.py --steps 12
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import gymnasium as gym
@@ -40,8 +40,16 @@ def record_four(folder: Path, steps: int = 12, seed: int = 1) -> None:
     envs.close()
 
 
+def main() -> None:
+    """Write the videos and print where they are."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("videos"))
+    parser.add_argument("--steps", type=int, default=12, help="steps of the four tables")
+    options = parser.parse_args()
+    record_one(options.folder / "one")
+    record_four(options.folder / "four", options.steps)
+    print(*sorted(str(path) for path in options.folder.rglob("*.mp4")), sep="\n")
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "videos")
-    record_one(target / "one")
-    record_four(target / "four")
-    print(*sorted(str(path) for path in target.rglob("*.mp4")), sep="\n")
+    main()

@@ -141,7 +141,7 @@ def test_nonsense_unheld_and_illegal_cards_are_refused_with_the_reason(monkeypat
 def test_enter_takes_the_only_way(monkeypatch: pytest.MonkeyPatch) -> None:
     _, screen, _ = sit_down(monkeypatch, lines_of("", "q"), "--seed", 3, "--hints", "greedy")
     # One legal card, QD, stands in brackets; Enter asks for nothing else.
-    assert "Enter for the one way" in screen and "You play Q" in screen
+    assert "Enter for the only one" in screen and "You play Q" in screen
 
 
 def test_enter_takes_nothing_where_there_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:

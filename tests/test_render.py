@@ -314,7 +314,7 @@ def test_render_without_a_mode_warns() -> None:
 @pytest.mark.slow
 def test_example_records_videos_of_one_table_and_of_four(tmp_path: Path) -> None:
     pytest.importorskip("moviepy")
-    command = [sys.executable, str(ROOT / "examples" / "record_video.py"), str(tmp_path / "videos")]
+    command = [sys.executable, str(ROOT / "examples" / "record_video.py"), "--folder", str(tmp_path / "videos")]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -119,9 +119,9 @@ class Play:
         print(match)
         print(*numbered_hand(by_suit(game.hands[YOU]), legal, style), sep="\n")
         cards = [card for card in legal if card not in (DRAW, PASS)]
-        ways = [f"a number or a card as in {card_text(cards[0])}"] if cards else []
+        ways = [f"number or card ({card_text(cards[0])})"] if cards else []
         ways += [word for word, action in (("d draw", DRAW), ("p pass", PASS)) if action in legal]
-        ways += ["Enter for the one way"] if len(legal) == 1 else []
+        ways += ["Enter for the only one"] if len(legal) == 1 else []
         self._say(f"{', '.join(ways)}; ? hint, u undo, r rules, q quit")
 
     def _command(self, word: str) -> bool:
