@@ -40,7 +40,8 @@ at its end.
 {strength}
 
 At two seats of classic the agent is above `search:128`. At four it is about as strong as `search:128` is against three `greedy`:
-a larger network, more rounds, and PPO from it against bots and frozen copies of itself brought nothing on top. On points, agents with the objective `points` are above `search:128` of the default objective
+a larger network, more rounds, and PPO from it against bots and frozen copies of itself brought nothing on top. On points,
+agents with the objective `points` are above `search:128` of the default objective
 everywhere.
 
 The agent as the guide of a search, and the presets of the same play and scoring, measured by `python -m benchmarks.agents`
