@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -349,7 +351,10 @@ def terminal() -> Iterator[Callable[..., Any]]:
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
         environment |= {"PYTHONPATH": str(ROOT), "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
         command = [sys.executable, "-m", "goboom_env.cli", *arguments]
-        process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True)
+        # A job in the background ignores Ctrl-C, and what it starts would too; a terminal's does not.
+        heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
+        process = subprocess.Popen(command, **streams, env=environment, start_new_session=True, preexec_fn=heed)
         os.close(slave)
         started.append(process)
         masters.append(master)
@@ -391,8 +396,6 @@ def test_a_hand_on_a_real_terminal_in_colour(terminal: Callable[..., Any]) -> No
 
 @pytest.mark.slow
 def test_ctrl_c_on_a_real_terminal(terminal: Callable[..., Any]) -> None:
-    import signal
-
     process, master = terminal("play", "--seed", "2", "--hints", "greedy")
     read_until(master, "q quit\r\n> ")
     os.killpg(process.pid, signal.SIGINT)
