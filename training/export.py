@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,22 @@ def settings(config: RunConfig) -> dict[str, Any]:
     return {key: value for key, value in config.to_dict().items() if key != "output"}
 
 
+def policy_metadata(config: RunConfig, objective: str) -> dict[str, Any]:
+    """What the policy file of a run says, but for its summary: of a network of ReLU layers that aims at `win` or `points`."""
+    values = config.to_dict()
+    return {
+        "format": FORMAT,
+        "rules": get_rules(values["rules"]).to_dict(),
+        "num_players": values["num_players"],
+        "observation_version": VERSION,
+        "activation": "relu",
+        "objective": objective,
+        "config": settings(config),
+        **provenance(),
+    }
+
+
+@lru_cache(maxsize=1)
 def provenance() -> dict[str, Any]:
     """Versions of the packages, and the git commit where there is one."""
     try:
@@ -47,17 +64,8 @@ def export_policy(model: MaskablePPO, config: TrainConfig, summary: dict[str, An
         for linear in modules
         if isinstance(linear, torch.nn.Linear)
     ]
-    metadata = {
-        "format": FORMAT,
-        "rules": get_rules(config.rules).to_dict(),
-        "num_players": config.num_players,
-        "observation_version": VERSION,
-        "activation": "relu",
-        "objective": "win" if config.reward == "win" else "points",
-        "config": settings(config),
-        **provenance(),
-        "summary": {"decisions": model.num_timesteps, **(summary or {})},
-    }
+    metadata = policy_metadata(config, "win" if config.reward == "win" else "points")
+    metadata["summary"] = {"decisions": model.num_timesteps, **(summary or {})}
     return NetworkPolicy(layers, metadata)
 
 

@@ -15,17 +15,19 @@ from goboom_env.policies.network import Layer
 from training.labels import read_labels
 
 
+def relu_layers(inputs: int, widths: Sequence[int]) -> torch.nn.Sequential:
+    """Linear layers of these widths, each with a ReLU behind it."""
+    pairs = [(torch.nn.Linear(before, width), torch.nn.ReLU()) for before, width in pairwise([inputs, *widths])]
+    return torch.nn.Sequential(*(module for pair in pairs for module in pair))
+
+
 class PolicyValueNet(torch.nn.Module):
     """A trunk of ReLU layers; its head gives a logit an action and then the value."""
 
     def __init__(self, num_features: int, num_actions: int, widths: Sequence[int]) -> None:
         super().__init__()
-        sizes = [num_features, *widths]
-        layers: list[torch.nn.Module] = []
-        for inputs, outputs in pairwise(sizes):
-            layers += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
-        self.trunk = torch.nn.Sequential(*layers)
-        self.head = torch.nn.Linear(sizes[-1], num_actions + 1)
+        self.trunk = relu_layers(num_features, widths)
+        self.head = torch.nn.Linear(widths[-1], num_actions + 1)
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits, shape (k, actions), and values, shape (k,)."""

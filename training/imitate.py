@@ -21,13 +21,13 @@ from goboom_env.arena import Comparison, compare
 from goboom_env.arena.report import comparison_table
 from goboom_env.arguments import Parser
 from goboom_env.files import whole_file
-from goboom_env.observation import VERSION, features
+from goboom_env.observation import features
 from goboom_env.policies import make
-from goboom_env.policies.network import FORMAT, NetworkPolicy
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.policies.search import SearchPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
-from training.export import provenance, settings
+from training.export import policy_metadata
 from training.fit import Labels, PolicyValueNet, fit
 from training.labels import make_labels
 
@@ -172,18 +172,8 @@ def _fit_round(config: ImitateConfig, folders: list[Path], number: int) -> Netwo
         report=lambda row: print(f"round {number}: " + ", ".join(f"{key} {value:.5g}" for key, value in row.items()), flush=True),
     )
     layers, value = net.layers()
-    metadata = {
-        "format": FORMAT,
-        "rules": rules.to_dict(),
-        "num_players": seats,
-        "observation_version": VERSION,
-        "activation": "relu",
-        "objective": config.objective,
-        "logit_scale": config.logit_scale,
-        "config": settings(config),
-        **provenance(),
-        "summary": {"decisions": len(labels), **found},
-    }
+    metadata = policy_metadata(config, config.objective)
+    metadata |= {"logit_scale": config.logit_scale, "summary": {"decisions": len(labels), **found}}
     policy = NetworkPolicy(layers, metadata, name=f"round_{number}", value=value)
     policy.save(Path(config.output) / f"round_{number}.safetensors")
     return policy

@@ -20,12 +20,12 @@ from goboom_env import GoBoomVectorEnv
 from goboom_env.arena import compare
 from goboom_env.arena.report import comparison_table
 from goboom_env.arguments import Parser
-from goboom_env.observation import VERSION, features
+from goboom_env.observation import features
 from goboom_env.policies import make
-from goboom_env.policies.network import FORMAT, NetworkPolicy
+from goboom_env.policies.network import NetworkPolicy
 from goboom_env.rules import get_rules
 from training.config import ConfigError, RunConfig, load_config
-from training.export import provenance, settings
+from training.export import policy_metadata
 from training.fit import PolicyValueNet
 
 
@@ -157,16 +157,7 @@ def finish(net: PolicyValueNet, config: SelfPlayConfig, decisions: int, seconds:
     """Save and evaluate the policy."""
     layers, _ = net.layers()
     rules, seats = get_rules(config.rules), config.num_players
-    metadata = {
-        "format": FORMAT,
-        "rules": rules.to_dict(),
-        "num_players": seats,
-        "observation_version": VERSION,
-        "activation": "relu",
-        "objective": "win" if config.reward == "win" else "points",
-        "config": settings(config),
-        **provenance(),
-    }
+    metadata = policy_metadata(config, "win" if config.reward == "win" else "points")
     policy = NetworkPolicy(layers, metadata)
     results = [compare(policy, other, rules, seats, max(2, config.eval_hands // seats), config.seed + 1) for other in config.eval_against]
     policy.metadata["summary"] = {"decisions": decisions, "seconds": seconds, "evaluation": [result.to_dict() for result in results]}

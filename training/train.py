@@ -25,6 +25,7 @@ from goboom_env.rules import get_rules
 from training.callbacks import ArenaEvaluation, Checkpoints, Display, Shares
 from training.config import ConfigError, TrainConfig, load_config
 from training.export import export_policy
+from training.fit import relu_layers
 from training.plots import learning_curve
 from training.snapshots import Snapshots, uses_snapshots, with_slots
 from training.state import NAME, load_state
@@ -35,12 +36,7 @@ class Trunk(BaseFeaturesExtractor):
 
     def __init__(self, observation_space: Any, widths: list[int]) -> None:
         super().__init__(observation_space, widths[-1])
-        layers: list[torch.nn.Module] = []
-        inputs = observation_space.shape[0]
-        for width in widths:
-            layers += [torch.nn.Linear(inputs, width), torch.nn.ReLU()]
-            inputs = width
-        self.layers = torch.nn.Sequential(*layers)
+        self.layers = relu_layers(observation_space.shape[0], widths)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features of the last layer."""

@@ -25,6 +25,7 @@ MOST_NODES = 200_000
 DEPTH = 128
 """Room for a line of play: no hand that is still open has more actions left."""
 
+OBJECTIVES = ("win", "points")
 TIE = 1e-3
 """Weight of the other objective, which decides between actions that are equal in the first."""
 
@@ -123,7 +124,7 @@ class EndgamePolicy(Policy):
     def __init__(self, bot: str = "counter", objective: str = "win") -> None:
         if bot not in BOTS:
             raise ValueError(f"bot={bot!r} is not one of {', '.join(BOTS)}{near_miss(bot, BOTS)}")
-        if objective not in ("win", "points"):
+        if objective not in OBJECTIVES:
             raise ValueError(f"objective={objective!r} is neither win nor points")
         self.bot, self.objective = bot, objective
         self.name = "endgame" if (bot, objective) == ("counter", "win") else ":".join(["endgame", bot] + [objective] * (objective != "win"))

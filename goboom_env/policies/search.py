@@ -31,14 +31,13 @@ from goboom_env.observation.features import BITS
 from goboom_env.observation.view import cut_with, new_views
 from goboom_env.policies.base import Policy, make
 from goboom_env.policies.determinise import deal_unseen, rebuild
-from goboom_env.policies.endgame import DEPTH, is_open, outcome, solve_actions
+from goboom_env.policies.endgame import DEPTH, OBJECTIVES, is_open, outcome, solve_actions
 from goboom_env.policies.forward import NO_NETWORK, Network, choose_by_network, forward, new_space
 from goboom_env.policies.network import NetworkPolicy
 from goboom_env.policies.scripted import BOTS, choose
 from goboom_env.policies.trained import TrainedPolicy
 from goboom_env.rules import Rules, near_miss
 
-OBJECTIVES = ("win", "points")
 MOST_DEALS = 1_000_000
 MOST_MILLISECONDS = 600_000
 BY_NETWORK = -1
