@@ -67,10 +67,9 @@ def ceiling(field: str, rules: str, num_players: int, deals: int, seed: int) -> 
             table.step(actions)
             over = table.ended & open_tables
             if over.any():
-                end, _ = table.ends(False)
-                winner = end["winner"][over]
+                winner = table.winners[over]
                 wins[over] += np.where(winner == NONE, 1 / num_players, winner == rotation)
-                points[over] += 100 * end["payoffs"][over, rotation]
+                points[over] += 100 * table.payoffs[over, rotation]
                 open_tables &= ~over
     wins, points = wins / num_players, points / num_players
     return {

@@ -54,10 +54,7 @@ ROW = np.dtype(
         ("needs_reset", np.bool_),  # the episode is over and no other has begun
         ("untouched", np.bool_),  # the learner has not acted in this episode
         ("paid", np.bool_),  # some payoff is not 0
-        ("winner", np.int8),  # of the last hand of the last episode that ended, NONE when blocked
         ("payoff", np.float64, MAX_PLAYERS),  # of each seat since a reward was given last
-        ("total", np.float64, MAX_PLAYERS),  # of each seat in the last episode that ended
-        ("scores", np.int32, MAX_PLAYERS),  # match scores at the end of the last episode that ended
     ],
     align=True,
 )
@@ -203,12 +200,13 @@ def forfeit(t: Any, o: Any, s: Any, row: Any) -> None:
     row["stop"] = DONE
 
 
-@kernel
-def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
-    """Keep what is told of an episode that ended. An episode begins at scores of 0, so those are its points."""
+@hot
+def end_episode(t: Any, s: Any, o: Any, row: Any, i: int, payoffs: Any, scores: Any, winners: Any, forfeits: Any) -> None:
+    """Tell of an episode that ended at table i. An episode begins at scores of 0, so those are its points."""
     row["ended"] = True
     row["needs_reset"] = True
-    row["winner"] = s["winner"]
+    winners[i] = s["winner"]
+    forfeits[i] = row["illegal"] == FORFEIT
     for seat in range(int64(t["num_players"])):
         if row["illegal"] == FORFEIT:
             total = forfeit_payoff(t, s, o, seat)
@@ -216,8 +214,8 @@ def end_episode(t: Any, s: Any, o: Any, row: Any) -> None:
                 total += kernels.score_payoff(t, s["score"], seat)
         else:
             total = payoff(t, s, o, seat) if o["win_reward"] else kernels.score_payoff(t, s["score"], seat)
-        row["total"][seat] = total
-        row["scores"][seat] = s["score"][seat]
+        payoffs[i, seat] = total
+        scores[i, seat] = s["score"][seat]
 
 
 @hot
@@ -262,10 +260,14 @@ def step_rows(
     rewards: Any,
     ended: Any,
     seats: Any,
+    payoffs: Any,
+    scores: Any,
+    winners: Any,
+    forfeits: Any,
     indices: Any,
+    actions: Any,
     start: int,
     stop: int,
-    actions: Any,
     phase: int,
     scratch: int,
 ) -> tuple[int, int]:
@@ -273,7 +275,8 @@ def step_rows(
 
     `phase` RESET begins an episode, LEARNER_ACTS takes `actions[k]` of the learner at table indices[k], POLICY_ACTS that of
     the policy asked there. `out` and `masks` get the learner's observation and mask; `last_bits` the features of an episode
-    that ended, where SAME_STEP has begun another. After an episode no action is judged, so its mask allows all.
+    that ended, where SAME_STEP has begun another. After an episode no action is judged, so its mask allows all. Into `payoffs`
+    and the three after it goes what is told of episodes that ended; the rows of other tables stay as they are.
     """
     t, o, v, b = tables[0], options[0], views[scratch], bits[scratch]
     actions_wide = masks.shape[1]
@@ -313,7 +316,7 @@ def step_rows(
                 break
             if row["stop"] == DONE:
                 over += 1
-                end_episode(t, s, o, row)
+                end_episode(t, s, o, row, int64(i), payoffs, scores, winners, forfeits)
             if not row["delivered"]:
                 rewards[i] = deliver(t, o, row)
             observe(t, o, s, row, v)
@@ -366,22 +369,10 @@ def ask(tables: Any, states: Any, rows: Any, indices: Any, views: Any, words: An
 
 
 @kernel
-def collect_ends(
-    options: Any, rows: Any, ended: Any, payoffs: Any, scores: Any, winners: Any, illegal: Any, seats: Any, last_bits: Any, last_out: Any
-) -> None:
-    """Copy what is told of the episodes that ended in this step into arrays of zeros, and their last features in order."""
-    learner = int64(options[0]["learner"])
+def expand_last(ended: Any, last_bits: Any, last_out: Any) -> None:
+    """Write the last features of the episodes that ended, in the order of their tables."""
     count = 0
-    for i in range(len(rows)):
-        if not ended[i]:
-            continue
-        row = rows[i]
-        for seat in range(payoffs.shape[1]):
-            payoffs[i, seat] = row["total"][seat]
-            scores[i, seat] = row["scores"][seat]
-        winners[i] = row["winner"]
-        illegal[i] = row["illegal"] == FORFEIT
-        if len(last_out) > 0:
-            seats[i] = learner if learner >= 0 else int64(row["acted"])
+    for i in range(len(ended)):
+        if ended[i]:
             expand(last_bits[i], last_out, count)
             count += 1

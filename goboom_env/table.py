@@ -25,6 +25,9 @@ from goboom_env.rules import Rules, get_rules, near_miss
 Seat = Sequence[tuple[Policy, float]] | None
 """Policies of a seat with the shares in which they are drawn each episode, or None for the learner."""
 
+_UINT8, _INT8, _INT32, _INT64, _BOOL = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32, np.int64, np.bool_))
+"""Looked up once: arrays are made at every step."""
+
 _CHUNK = 256
 """Fewest tables worth a thread of their own."""
 
@@ -56,11 +59,15 @@ class Table:
         rewards: Of the last step, shape (tables,), float64.
         ended: Whether the episode ended in the last step, shape (tables,), bool.
         acting: Seat that observation and mask belong to, shape (tables,), int64.
-        num_ended: Number of tables whose episode did.
+        payoffs: Of each seat in the episode that ended in the last step, shape (tables, seats), float64, 0 where none ended.
+        scores: Match scores at its end, shape (tables, seats), int32.
+        winners: Winner of its last hand, `state.NONE` when blocked, shape (tables,), int64.
+        forfeits: Whether an illegal action ended it, shape (tables,), bool.
+        num_ended: Number of tables whose episode ended in the last step.
         rows: What else is known of the last step, records of `stepping.ROW`.
         states: The tables' STATE records.
 
-    The first five are fresh arrays after each call, those handed out before never change.
+    The first nine are fresh arrays after each call, those handed out before never change.
     """
 
     def __init__(
@@ -106,6 +113,7 @@ class Table:
         self._all = np.arange(num_tables, dtype=np.int64)
         self._no_actions = np.zeros(num_tables, np.int64)
         self._last_bits = np.zeros(num_tables if autoreset == stepping.SAME_STEP else 0, features.BITS)
+        self._fixed = (self._tables, self._options, self.states, self.rows, self._views, self._bits, self._last_bits)
         self._refuses_finished = autoreset == stepping.DISABLED
         self._seeded = False
         self._interrupted = False
@@ -143,11 +151,20 @@ class Table:
         self.rows["code"][:, : self.num_players] = np.where(numbers < 0, -1, self._options[0]["code"][numbers])
 
     def _new_outputs(self) -> None:
-        self.observations = np.empty((self.num_tables, self.num_features), np.uint8)
-        self.masks = np.empty((self.num_tables, self.num_actions), np.int8)
-        self.rewards = np.empty(self.num_tables)
-        self.ended = np.empty(self.num_tables, np.bool_)
-        self.acting = np.empty(self.num_tables, np.int64)
+        n = self.num_tables
+        self.observations = np.empty((n, self.num_features), _UINT8)
+        self.masks = np.empty((n, self.num_actions), _INT8)
+        self.rewards = np.empty(n)
+        self.ended = np.empty(n, _BOOL)
+        self.acting = np.empty(n, _INT64)
+        self._new_ends()
+
+    def _new_ends(self) -> None:
+        n, seats = self.num_tables, self.num_players
+        self.payoffs = np.zeros((n, seats))
+        self.scores = np.zeros((n, seats), _INT32)
+        self.winners = np.zeros(n, _INT64)
+        self.forfeits = np.zeros(n, _BOOL)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None, "_direct": {}}
@@ -205,6 +222,7 @@ class Table:
         else:
             self.observations, self.masks = self.observations.copy(), self.masks.copy()
             self.rewards, self.ended, self.acting = self.rewards.copy(), self.ended.copy(), self.acting.copy()
+            self._new_ends()
         self._run(indices, self._no_actions, stepping.RESET)
 
     def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
@@ -308,43 +326,30 @@ class Table:
             raise IllegalActionError(f"policy {name!r}: {refusal(self.pack, self._tables[0], self.states[i], action)}")
 
     def _step_rows(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> tuple[int, int]:
-        parts = min(self.num_threads, len(indices) // _CHUNK)
+        """`stepping.step_rows` at some tables, in several threads where there are many."""
+        outputs = (self.observations, self.masks, self.rewards, self.ended, self.acting)
+        ends = (self.payoffs, self.scores, self.winners, self.forfeits)
+        arrays = (*self._fixed, *outputs, *ends, indices, actions)
+        step_rows = self._direct.get(stepping.step_rows)
+        if step_rows is None:
+            step_rows = self._direct[stepping.step_rows] = direct(stepping.step_rows, *arrays, 0, 0, 0, 0)
+        parts = 1 if self.num_threads == 1 else min(self.num_threads, len(indices) // _CHUNK)
         if parts <= 1:
-            return self._step_part(indices, actions, phase, 0, len(indices), 0)
+            counts: tuple[int, int] = step_rows(*arrays, 0, len(indices), phase, 0)
+            return counts
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.num_threads, "goboom_env")
         bounds = [len(indices) * part // parts for part in range(parts + 1)]
-        jobs = [
-            self._pool.submit(self._step_part, indices, actions, phase, bounds[part], bounds[part + 1], part) for part in range(1, parts)
-        ]
-        counts = [self._step_part(indices, actions, phase, 0, bounds[1], 0), *(job.result() for job in jobs)]
-        return sum(waiting for waiting, _ in counts), sum(over for _, over in counts)
+        jobs = [self._pool.submit(step_rows, *arrays, bounds[part], bounds[part + 1], phase, 2 * part) for part in range(1, parts)]
+        both = [step_rows(*arrays, 0, bounds[1], phase, 0), *(job.result() for job in jobs)]
+        return sum(waiting for waiting, _ in both), sum(over for _, over in both)
 
-    def _step_part(
-        self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int, start: int, stop: int, part: int
-    ) -> tuple[int, int]:
-        outputs = (self.observations, self.masks, self.rewards, self.ended, self.acting)
-        fixed = (self._tables, self._options, self.states, self.rows, self._views, self._bits, self._last_bits)
-        counts: tuple[int, int] = self._call(stepping.step_rows, *fixed, *outputs, indices, start, stop, actions, phase, 2 * part)
-        return counts
-
-    def ends(self, same_step: bool) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint8]]:
-        """What is told of the episodes that ended in the last step: arrays with a row for each table, zeros where none did.
-
-        Under SAME_STEP, `same_step`, also the seat that the last observation belongs to, and as second result the last
-        observation of each of those episodes, shape (num_ended, features).
-        """
-        n, seats = self.num_tables, self.num_players
-        payoffs, scores = np.zeros((n, seats)), np.zeros((n, seats), np.int32)
-        winners, illegal = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-        end: dict[str, NDArray[Any]] = {"payoffs": payoffs, "scores": scores, "winner": winners, "illegal_action": illegal}
-        acted = np.zeros(n if same_step else 0, np.int64)
-        last = np.empty((self.num_ended if same_step else 0, self.num_features), np.uint8)
-        if same_step:
-            end["seat"] = acted
-        tables, told = (self._options, self.rows, self.ended), (payoffs, scores, winners, illegal, acted)
-        self._call(stepping.collect_ends, *tables, *told, self._last_bits, last)
-        return end, last
+    def last(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Under SAME_STEP, the last views of the episodes that ended in the last step: whose they are, shape (tables,), 0 where
+        none ended, and the observations in the order of the tables, shape (num_ended, features)."""
+        observations = np.empty((self.num_ended, self.num_features), np.uint8)
+        self._call(stepping.expand_last, self.ended, self._last_bits, observations)
+        return np.where(self.ended, self.rows["acted"] if self.learner < 0 else self.learner, 0).astype(np.int64), observations
 
     def worst_payoff(self) -> float:
         """What the learner is paid for an illegal action that forfeits the episode."""
@@ -361,11 +366,10 @@ class Table:
         return [float(score_payoff(self._tables[0], points, seat)) for seat in range(self.num_players)]
 
     def end_info(self, i: int) -> dict[str, Any]:
-        """What is told of the last episode that ended at a table: payoffs and scores of each seat, and the winner."""
-        row, n = self.rows[i], self.num_players
+        """What is told of the episode that ended at a table in the last step."""
         return {
-            "payoffs": row["total"][:n].copy(),
-            "scores": row["scores"][:n].copy(),
-            "winner": int(row["winner"]),
-            "illegal_action": bool(row["illegal"] == stepping.FORFEIT),
+            "payoffs": self.payoffs[i],
+            "scores": self.scores[i],
+            "winner": int(self.winners[i]),
+            "illegal_action": bool(self.forfeits[i]),
         }

@@ -123,7 +123,7 @@ def test_rotations_are_those_of_tables_seated_by_hand() -> None:
             table = Table("classic", [[(policies[place], 1.0)] for place in sitting])
             table.reset(words=words[[deal]])
             wins[sitting] += play.win_shares(table)[0]
-            points[sitting] += 100 * table.rows["total"][0, :3]
+            points[sitting] += 100 * table.payoffs[0]
         assert outcome.wins[deal] == pytest.approx(wins / 3)
         assert outcome.points[deal] == pytest.approx(points / 3)
 
@@ -160,7 +160,7 @@ def test_what_fails_in_another_process_is_told() -> None:
 def test_a_blocked_hand_is_shared_by_all(rules: str) -> None:
     table = Table(rules, [[(make("random"), 1.0)]] * 4, 2000)
     table.reset(list(range(2000)))
-    blocked = table.rows["winner"] < 0
+    blocked = table.winners < 0
     assert blocked.any()
     assert (play.win_shares(table)[blocked] == 0.25).all()
     assert play.win_shares(table).sum(axis=1) == pytest.approx(1)
@@ -172,7 +172,7 @@ def test_matches_share_the_win_among_the_best_scores(rules: str) -> None:
     table = Table(rules, [[(make("random"), 1.0)]] * players, 50, episode="match")
     table.reset(list(range(50)))
     shares = play.win_shares(table)
-    for row, share in zip(table.rows["scores"][:, :players], shares, strict=True):
+    for row, share in zip(table.scores, shares, strict=True):
         best = min(row) if PRESETS[rules].scoring == "penalty" else max(row)
         winners = [score == best for score in row]
         assert share == pytest.approx([won / sum(winners) for won in winners])

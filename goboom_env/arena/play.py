@@ -97,7 +97,7 @@ class Plan:
                     table.seat(table.rows["policy"][0, :n][places])
                 table.reset(words=job.words[which // n])
                 wins[which[:, None], places] = win_shares(table)
-                points[which[:, None], places] = 100 * table.rows["total"][:, :n]
+                points[which[:, None], places] = 100 * table.payoffs
         return Outcome(wins.reshape(deals, n, n).sum(axis=1) / n, points.reshape(deals, n, n).sum(axis=1) / n)
 
 
@@ -114,12 +114,11 @@ def whole_number(name: str, value: Any, least: int) -> int:
 
 def win_shares(table: Table) -> NDArray[np.float64]:
     """Share of the win of each seat, shape (tables, seats), in the episodes that ended."""
-    rows, n = table.rows, table.num_players
+    scores = table.scores
     if table.episode == "hand":
-        winners = rows["winner"][:, None] == np.arange(n)
-        winners[rows["winner"] == NONE] = True
+        winners = table.winners[:, None] == np.arange(table.num_players)
+        winners[table.winners == NONE] = True
     else:
-        scores = rows["scores"][:, :n]
         best = scores.min(axis=1) if table.rules.scoring == "penalty" else scores.max(axis=1)
         winners = scores == best[:, None]
     return np.asarray(winners / winners.sum(axis=1, keepdims=True))

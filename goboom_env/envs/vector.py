@@ -133,30 +133,36 @@ class GoBoomVectorEnv(VectorEnv[NDArray[np.uint8], ArrayLike, NDArray[Any]]):
             self._renderer.show()
         info = self._info()
         if table.num_ended:
-            self._add_end(info)
+            info.update(self._end_info())
         return table.observations, table.rewards, table.ended, np.zeros(self.num_envs, np.bool_), info
 
     def _info(self) -> dict[str, Any]:
         each = self._each.copy()
         return {"action_mask": self._table.masks, "_action_mask": each, "seat": self._table.acting, "_seat": each}
 
-    def _add_end(self, info: dict[str, Any]) -> None:
-        """Add what is told of episodes that ended, in the places where Gymnasium's own vector envs put it."""
-        table, ended = self._table, self._table.ended.copy()
-        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-        end: dict[str, Any]
-        end, last_observations = table.ends(same_step)
-        if same_step:
-            observations, masks = np.empty(self.num_envs, object), np.zeros((self.num_envs, table.num_actions), np.int8)
-            for i, observation in zip(ended.nonzero()[0].tolist(), last_observations, strict=True):
-                observations[i] = observation
-                masks[i] = 1
-            end["action_mask"] = masks
-            end.update({"_" + key: ended for key in end})
-            info.update({"final_obs": observations, "_final_obs": ended, "final_info": end, "_final_info": ended})
-        else:
-            for key, value in end.items():
-                info[key], info["_" + key] = value, ended
+    def _end_info(self) -> dict[str, Any]:
+        """What is told of episodes that ended, in the places where Gymnasium's own vector envs put it."""
+        table = self._table
+        ended = table.ended
+        end: dict[str, Any] = {
+            "payoffs": table.payoffs,
+            "_payoffs": ended,
+            "scores": table.scores,
+            "_scores": ended,
+            "winner": table.winners,
+            "_winner": ended,
+            "illegal_action": table.forfeits,
+            "_illegal_action": ended,
+        }
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            return end
+        observations, masks = np.empty(self.num_envs, object), np.zeros((self.num_envs, table.num_actions), np.int8)
+        seats, last = table.last()
+        for i, observation in zip(ended.nonzero()[0].tolist(), last, strict=True):
+            observations[i] = observation
+            masks[i] = 1
+        end |= {"seat": seats, "_seat": ended, "action_mask": masks, "_action_mask": ended}
+        return {"final_obs": observations, "_final_obs": ended, "final_info": end, "_final_info": ended}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, shape (num_envs, actions), bool."""
