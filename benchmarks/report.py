@@ -1,6 +1,6 @@
 """Table and chart of the docs from the JSON of the benchmarks: `python -m benchmarks.report`.
 
-Reads `benchmarks/results/speed.json` and `peers.json`, writes `docs/speed.md` and `docs/speed.svg`. Needs matplotlib (extra `charts`).
+Reads `benchmarks/results/speed.json` and `peers.json`, writes `docs/speed.md` and `docs/speed.svg`. Needs matplotlib (extra `arena`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ fresh arrays at every action of every seat; "ours over it" is the first row's me
 ## This project
 
 "vector" asks for every action, as above; "vector, auto" plays forced moves itself (`forced="auto"`, the default), so that a
-step is more than an action; "agent" counts the learner's actions only, against three compiled bots; "bare" is a compiled loop
-of legal actions, random choice and play without observation.
+step is more than an action; "agent" counts the learner's actions only, against three compiled bots; "rollout" makes the random
+choice in the compiled loop too, many steps a call, with all outputs kept; "bare" is a compiled loop of legal actions, random choice
+and play without observation.
 
 {speed}
 

@@ -3,7 +3,8 @@
 Every figure is player actions a second, on one core. "vector" is random legal play of all seats through
 `GoBoomVectorEnv.step` from Python, every action asked for: the draw from the mask by `sample_legal`, observation, mask,
 reward, automatic reset and fresh arrays. "agent" counts the learner's actions only, against compiled bots. "bare" is a
-compiled loop of legal actions, choice and play, with neither observation nor mask.
+compiled loop of legal actions, choice and play, with neither observation nor mask. "rollout" is `GoBoomVectorEnv.rollout`:
+random legal play with observation, mask, reward and automatic reset as in "vector", many steps a compiled call.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from goboom_env.policies.scripted import choose_random
 from goboom_env.rules import PRESETS
 from goboom_env.stepping import ROW
 
-PARTS = ("start", "single", "vector", "seats", "bots", "bare", "memory", "ppo")
+PARTS = ("start", "single", "vector", "rollout", "seats", "bots", "bare", "memory", "ppo")
 
 
 @kernel
@@ -71,6 +72,20 @@ def vector(rules: str, players: int, tables: int, steps: int | None = None, **kw
             _, _, terminated, _, info = env.step(sample_legal(state[0], rng))
             state[:] = info["action_mask"], int(np.count_nonzero(terminated))
         return played
+
+    return case
+
+
+def rollout(tables: int, opponents: str, **kwargs: Any) -> Case:
+    """As `vector` with the choice made by the compiled loop too."""
+    env = GoBoomVectorEnv(tables, "classic", 4, opponents=opponents, **kwargs)
+    env.reset(seed=0)
+    last = [0]
+
+    def case() -> int:
+        result = env.rollout(max(2, 16_384 // tables))
+        begun, last[0] = last[0] + int(np.count_nonzero(result.terminated[:-1])), int(np.count_nonzero(result.terminated[-1]))
+        return result.actions.size - begun
 
     return case
 
@@ -176,6 +191,11 @@ def main() -> None:
             f"vector, auto, classic, 4 seats, {tables:,} tables": vector("classic", 4, tables, opponents="self")
             for tables in (64, 1024, 16_384)
         }
+    if "rollout" in parts:
+        groups["rollout"] = {
+            f"rollout, classic, 4 seats, {tables:,} tables": rollout(tables, "self", forced="ask") for tables in (64, 1024, 16_384)
+        }
+        groups["rollout"] |= {f"agent, 3 {bot}, 1,024 tables, rollout": rollout(1024, bot) for bot in ("random", "greedy")}
     if "seats" in parts:
         groups["seats"] = {
             f"vector, classic, {players} seats, 1,024 tables": vector("classic", players, 1024, opponents="self", forced="ask")

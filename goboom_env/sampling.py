@@ -15,11 +15,11 @@ from goboom_env.engine.rng import below
 
 
 @kernel
-def _choose(masks: Any, random: Any, actions: Any) -> int:
+def choose_legal(masks: Any, random: Any, actions: Any) -> int:
     """Choose in every row of contiguous masks; the first row without a legal action, or -1."""
     count, width = masks.shape
     if width > 64:
-        return _choose_in_wide(masks, random, actions)
+        return choose_legal_in_wide(masks, random, actions)
     for i in range(count):
         legal = gather_bits(masks, i * width, width)
         if not legal:
@@ -29,8 +29,8 @@ def _choose(masks: Any, random: Any, actions: Any) -> int:
 
 
 @kernel
-def _choose_in_wide(masks: Any, random: Any, actions: Any) -> int:
-    """`_choose` for rows that no word holds."""
+def choose_legal_in_wide(masks: Any, random: Any, actions: Any) -> int:
+    """`choose_legal` for rows that no word holds."""
     for i in range(len(masks)):
         total = np.int64(0)
         for k in range(masks.shape[1]):
@@ -48,7 +48,7 @@ def _choose_in_wide(masks: Any, random: Any, actions: Any) -> int:
 
 @lru_cache(maxsize=1)
 def _direct_choose() -> Callable[..., Any]:
-    return direct(_choose, np.zeros((1, 1), np.int8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
+    return direct(choose_legal, np.zeros((1, 1), np.int8), np.zeros(1, np.uint64), np.zeros(1, np.int64))
 
 
 def sample_legal(mask: NDArray[np.int8] | NDArray[np.bool_], rng: np.random.Generator) -> Any:

@@ -266,9 +266,9 @@ def step_rows(
     forfeits: Any,
     indices: Any,
     actions: Any,
+    phase: int,
     start: int,
     stop: int,
-    phase: int,
     scratch: int,
 ) -> tuple[int, int]:
     """Move the tables indices[start:stop] on; returns how many wait for a policy outside compiled code, and how many ended.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from goboom_env import stepping
 from goboom_env.actions import IllegalActionError, num_actions
+from goboom_env.calls import Calls
 from goboom_env.engine.game import refusal
-from goboom_env.engine.jit import direct
 from goboom_env.engine.rng import seed_words
 from goboom_env.engine.scoring import score_payoff
 from goboom_env.engine.state import Records, compile_rules, new_states
 from goboom_env.observation import features
 from goboom_env.observation.view import new_views
 from goboom_env.policies import Policy
+from goboom_env.policies.scripted import BOTS
+from goboom_env.rollout import Rollout, new_rollout, rollout_rows
 from goboom_env.rules import Rules, get_rules, near_miss
 
 Seat = Sequence[tuple[Policy, float]] | None
@@ -27,9 +28,6 @@ Seat = Sequence[tuple[Policy, float]] | None
 
 _UINT8, _INT8, _INT32, _INT64, _BOOL = (np.dtype(kind) for kind in (np.uint8, np.int8, np.int32, np.int64, np.bool_))
 """Looked up once: arrays are made at every step."""
-
-_CHUNK = 256
-"""Fewest tables worth a thread of their own."""
 
 EPISODES, REWARDS, FORCED = ("hand", "match"), ("score", "win"), ("auto", "ask")
 
@@ -118,8 +116,7 @@ class Table:
         self._seeded = False
         self._interrupted = False
         self.num_ended = 0
-        self._pool: ThreadPoolExecutor | None = None
-        self._direct: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self._calls = Calls(num_threads)
         self._new_outputs()
 
     def _seat_policies(self, seats: Sequence[Seat]) -> None:
@@ -165,16 +162,6 @@ class Table:
         self.scores = np.zeros((n, seats), _INT32)
         self.winners = np.zeros(n, _INT64)
         self.forfeits = np.zeros(n, _BOOL)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None, "_direct": {}}
-
-    def _call(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
-        """A kernel's result, past numba's dispatch from its second call on."""
-        call = self._direct.get(kernel)
-        if call is None:
-            call = self._direct[kernel] = direct(kernel, *arguments)
-        return call(*arguments)
 
     def get_state(self) -> dict[str, NDArray[Any]]:
         """The tables between two calls, as arrays of plain numbers: records as bytes, shape (tables, bytes), uint8."""
@@ -234,7 +221,7 @@ class Table:
                 f"got {numbers.dtype} of shape {numbers.shape}"
             )
         numbers = np.ascontiguousarray(numbers, np.int64)
-        wrong = self._call(stepping.out_of_range, numbers, self.num_actions)
+        wrong = self._calls(stepping.out_of_range, numbers, self.num_actions)
         if wrong >= 0:
             raise ValueError(f"action {numbers[wrong]} is out of range: the action space has 0 to {self.num_actions - 1}")
         return numbers
@@ -260,14 +247,17 @@ class Table:
             RuntimeError: A table was never reset or, under DISABLED, its episode is over; nothing has changed.
         """
         numbers = self._check_actions(actions)
-        if not self._seeded:
-            raise RuntimeError("the tables were never reset: call reset before step")
-        if self._interrupted:
-            raise RuntimeError("the last call was interrupted, by an error in a policy perhaps: call reset before step")
+        self._check_ready()
         if self._refuses_finished and self.rows["needs_reset"].any():
             raise RuntimeError(f"the episode at table {int(np.argmax(self.rows['needs_reset']))} is over: call reset before step")
         self._new_outputs()
         self._run(self._all, numbers, stepping.LEARNER_ACTS)
+
+    def _check_ready(self) -> None:
+        if not self._seeded:
+            raise RuntimeError("the tables were never reset: call reset before step")
+        if self._interrupted:
+            raise RuntimeError("the last call was interrupted, by an error in a policy perhaps: call reset before step")
 
     def refuse(self, actions: ArrayLike) -> str | None:
         """Why the first illegal one of the learner's actions is not legal, None if all are; `ValueError` as `step`'s."""
@@ -326,29 +316,54 @@ class Table:
             raise IllegalActionError(f"policy {name!r}: {refusal(self.pack, self._tables[0], self.states[i], action)}")
 
     def _step_rows(self, indices: NDArray[np.int64], actions: NDArray[np.int64], phase: int) -> tuple[int, int]:
-        """`stepping.step_rows` at some tables, in several threads where there are many."""
+        """`stepping.step_rows` at some tables."""
         outputs = (self.observations, self.masks, self.rewards, self.ended, self.acting)
         ends = (self.payoffs, self.scores, self.winners, self.forfeits)
-        arrays = (*self._fixed, *outputs, *ends, indices, actions)
-        step_rows = self._direct.get(stepping.step_rows)
-        if step_rows is None:
-            step_rows = self._direct[stepping.step_rows] = direct(stepping.step_rows, *arrays, 0, 0, 0, 0)
-        parts = 1 if self.num_threads == 1 else min(self.num_threads, len(indices) // _CHUNK)
-        if parts <= 1:
-            counts: tuple[int, int] = step_rows(*arrays, 0, len(indices), phase, 0)
-            return counts
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.num_threads, "goboom_env")
-        bounds = [len(indices) * part // parts for part in range(parts + 1)]
-        jobs = [self._pool.submit(step_rows, *arrays, bounds[part], bounds[part + 1], phase, 2 * part) for part in range(1, parts)]
-        both = [step_rows(*arrays, 0, bounds[1], phase, 0), *(job.result() for job in jobs)]
-        return sum(waiting for waiting, _ in both), sum(over for _, over in both)
+        counts = self._calls.split(stepping.step_rows, len(indices), *self._fixed, *outputs, *ends, indices, actions, phase)
+        return sum(waiting for waiting, _ in counts), sum(over for _, over in counts)
+
+    def rollout(self, num_steps: int, bot: str, rng: np.random.Generator) -> Rollout:
+        """Take `num_steps` steps with a rule bot in the learner's place; a word of the generator goes to each of its choices.
+
+        What happened, ends of episodes too, is told in the rollout alone; the tables then stand as `observations` and `masks` say.
+
+        Raises:
+            ValueError: A number below 1, no rule bot, or an opponent that is none: they alone are compiled.
+            RuntimeError: Under DISABLED, where an episode's end waits for a reset; else as `step`.
+        """
+        if operator.index(num_steps) < 1:
+            raise ValueError(f"num_steps={num_steps} must be 1 or more")
+        check_choice("bot", bot, list(BOTS))
+        for policy in self.policies:
+            if policy.code < 0:
+                raise ValueError(f"rollout plays rule bots alone ({', '.join(BOTS)}), {policy.name!r} is an opponent: call step")
+        self._check_ready()
+        if self._refuses_finished:
+            raise RuntimeError("a rollout goes on after an episode's end, which autoreset DISABLED does not: call step and reset")
+        n = self.num_tables
+        out = new_rollout(num_steps, n, self.num_features, self.num_actions, self.num_players)
+        out.observations[0], out.action_masks[0], out.seats[0] = self.observations, self.masks, self.acting
+        words = rng.bit_generator.random_raw((num_steps, n))
+        self._new_outputs()
+        self.num_ended = 0
+        self._interrupted = True
+        stuck = self._calls.split(
+            *(rollout_rows, n, *self._fixed, out.observations, out.action_masks, out.seats, out.actions, out.rewards, out.terminated),
+            *(out.payoffs, np.empty_like(self.scores), np.empty_like(self.winners), np.empty_like(self.forfeits), self._all, words),
+            list(BOTS).index(bot),
+        )
+        if any(stuck):
+            self._check_stuck(self._all)
+        self._interrupted = False
+        self.observations[:], self.masks[:], self.acting[:] = out.observations[-1], out.action_masks[-1], out.seats[-1]
+        self.rewards[:], self.ended[:] = 0.0, False
+        return out
 
     def last(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Under SAME_STEP, the last views of the episodes that ended in the last step: whose they are, shape (tables,), 0 where
         none ended, and the observations in the order of the tables, shape (num_ended, features)."""
         observations = np.empty((self.num_ended, self.num_features), np.uint8)
-        self._call(stepping.expand_last, self.ended, self._last_bits, observations)
+        self._calls(stepping.expand_last, self.ended, self._last_bits, observations)
         return np.where(self.ended, self.rows["acted"] if self.learner < 0 else self.learner, 0).astype(np.int64), observations
 
     def worst_payoff(self) -> float:
