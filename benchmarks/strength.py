@@ -49,10 +49,11 @@ A seat that sees every card, and plays each action out with `greedy` on all seat
 
 {ceiling}
 
-## `{search}` and `counter` against `greedy`, every preset
+## Every preset: `counter` and `{search}` against each bot
 
-On points `search` needs the objective `points`, which stands behind `search:128:greedy:points`; these tables have the default,
-the win.
+Win share, with half the width of its 95 % interval. On points `search` needs the objective `points`, which stands behind
+`search:128:greedy:points`; here it has the default, the win. Points a hand stand in `benchmarks/results/strength.json`.
+Presets of the same play have the same deals here, so where they also have the same scoring, the same figures.
 
 {presets}
 
@@ -71,6 +72,8 @@ those at mixed tables, where each seat is another policy; ratings are from all t
 HEAD = (
     "| rules | seats | policy | against | win share | 95 % interval | points a hand | 95 % interval | hands | ms a hand |\n|" + "---|" * 10
 )
+
+PRESETS_HEAD = "| rules | seats | policy | " + " | ".join(f"`{bot}`" for bot in BOTS) + " |\n|" + "---|" * (3 + len(BOTS))
 
 ROBIN_HEAD = (
     "| seats | policy | win share | 95 % interval | points a hand | 95 % interval | rating | 95 % interval | hands |\n|" + "---|" * 9
@@ -124,6 +127,22 @@ def measure_all(policies: Sequence[str], players: int, deals: int, results: list
     return rows
 
 
+def measure_presets(results: list[dict[str, Any]]) -> list[str]:
+    """Win shares of `counter` and the search against each bot, in a row for each preset, number of seats and policy."""
+    rows = []
+    for rules, values in PRESETS.items():
+        for players in (2, 4):
+            for policy, deals in (("counter", 5000), (SEARCH, 1000)) if players in values.player_counts else ():
+                cells = []
+                for against in BOTS:
+                    result = compare(policy, against, rules, players, deals, SEED)
+                    results.append(result.to_dict())
+                    cells.append(f"{result.win_share:.3f} ± {(result.win_interval[1] - result.win_interval[0]) / 2:.3f}")
+                rows.append(f"| {rules} | {players} | `{policy}` | {' | '.join(cells)} |")
+                print(rows[-1], flush=True)
+    return rows
+
+
 def measure_many_seats(deals: int, results: list[dict[str, Any]]) -> list[str]:
     """The ladder on classic at 8 and at 12 seats, each bot against the one before it and against `random`."""
     return [
@@ -146,13 +165,7 @@ def sections(results: list[dict[str, Any]]) -> dict[str, Callable[[], list[str]]
         ],
         "search_classic": lambda: [measure(SEARCH, against, "classic", players, 2500, results) for players in (2, 4) for against in BOTS],
         "ceiling": lambda: [row for players in (2, 4) for row in measure_ceiling(players, 2500, results)],
-        "presets": lambda: [
-            measure(policy, "greedy", rules, players, deals, results)
-            for rules, values in PRESETS.items()
-            for players in (2, 4)
-            if players in values.player_counts
-            for policy, deals in (("counter", 10_000), (SEARCH, 1000))
-        ],
+        "presets": lambda: measure_presets(results),
         "many_seats": lambda: measure_many_seats(2500, results),
         "round_robin": lambda: (
             measure_all((*BOTS, SEARCH, "trained"), 2, 10_000, results) + measure_all((*BOTS, SEARCH), 4, 10_000, results)
@@ -172,7 +185,7 @@ def main() -> None:
         results: list[dict[str, Any]] = []
         rows = sections(results)[name]()
         kept[name] = {"rows": rows, "results": results, "machine": machine(["goboom_env", "numpy", "numba", "choix"])}
-    heads = dict.fromkeys(kept, HEAD) | {"round_robin": ROBIN_HEAD}
+    heads = dict.fromkeys(kept, HEAD) | {"presets": PRESETS_HEAD, "round_robin": ROBIN_HEAD}
     tables = {name: "\n".join([heads[name], *kept[name]["rows"]]) for name in kept}
     (ROOT / "docs" / "strength.md").write_text(TEXT.format(seed=SEED, search=SEARCH, **tables), encoding="utf-8")
     write_json(RESULTS, {"sections": kept})
