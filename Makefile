@@ -23,12 +23,13 @@ test: $(READY)
 rllib: $(RLLIB_READY)
 	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py
 
-# Lint, types and the import contract.
+# Lint, types, the import contract, and that every link of the documentation leads somewhere.
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # torch comes first, by its pin, so that what needs it finds it installed and asks for no other build.
 $(READY): pyproject.toml constraints.txt
