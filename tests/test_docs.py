@@ -38,3 +38,11 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_every_file_of_a_rule_is_on_the_page_of_extending() -> None:
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE))
+    assert all("draw_limit" in (ROOT / file).read_text(encoding="utf-8") for file in named)
+    package = [path for path in (ROOT / "goboom_env").rglob("*.py") if "draw_limit" in path.read_text(encoding="utf-8")]
+    assert {path.relative_to(ROOT).as_posix() for path in package} <= named
