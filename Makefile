@@ -19,9 +19,10 @@ test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/rules -m "not slow"
 
-# From nothing: set up RLlib in an environment of its own, since it pins an older gymnasium, and run its tests.
+# From nothing: set up RLlib in an environment of its own, since it pins an older gymnasium, and run its tests and its page.
 rllib: $(RLLIB_READY)
-	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py
+	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py \
+		"tests/test_docs.py::test_python_blocks_run[rllib.md]" "tests/test_doc_commands.py::test_commands_run[rllib.md]"
 
 # Lint, types, the import contract, and that every link of the documentation leads somewhere.
 check: $(READY)
