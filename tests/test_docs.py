@@ -1,13 +1,16 @@
-"""Every Python block of README and docs runs."""
+"""Every Python block of README and docs runs; `test_doc_commands.py` runs the commands."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from goboom_env.engine.record import replay
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -48,3 +51,8 @@ def test_every_file_of_a_rule_is_on_the_page_of_extending() -> None:
     assert all("draw_limit" in (ROOT / file).read_text(encoding="utf-8") for file in named)
     package = [path for path in (ROOT / "goboom_env").rglob("*.py") if "draw_limit" in path.read_text(encoding="utf-8")]
     assert {path.relative_to(ROOT).as_posix() for path in package} <= named
+
+
+def test_the_record_shown_can_be_replayed() -> None:
+    (record,) = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "records.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert replay(json.loads(record), 1).winner == 0
