@@ -19,16 +19,18 @@ test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/rules -m "not slow"
 
-# From nothing: set up RLlib in an environment of its own, since it pins an older gymnasium, and run its tests.
+# From nothing: set up RLlib in an environment of its own, since it pins an older gymnasium, and run its tests and its page.
 rllib: $(RLLIB_READY)
-	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py
+	OMP_NUM_THREADS=1 $(RLLIB_BIN)/python -m pytest tests/test_rllib.py \
+		"tests/test_docs.py::test_python_blocks_run[rllib.md]" "tests/test_doc_commands.py::test_commands_run[rllib.md]"
 
-# Lint, types and the import contract.
+# Lint, types, the import contract, and that every link of the documentation leads somewhere.
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # torch comes first, by its pin, so that what needs it finds it installed and asks for no other build.
 $(READY): pyproject.toml constraints.txt

@@ -7,8 +7,10 @@ import dataclasses
 import itertools
 import pickle
 import random
+import re
 import sys
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -56,13 +58,40 @@ def test_seed_test(rules: str, num_players: int, episode: str) -> None:
 
 
 @every_size
-def test_render_test(rules: str, num_players: int) -> None:
-    def make(render_mode: str) -> AECEnv:
-        # The test begins with a "human" env, whether the metadata name that mode or not.
-        mode = render_mode if render_mode in goboom_v0.raw_env.metadata["render_modes"] else None
-        return goboom_v0.env(rules=rules, num_players=num_players, render_mode=mode)
+def test_render_test(rules: str, num_players: int, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("PIL")
+    tests = {"ansi": lambda text: text.count("seat ") >= num_players, "rgb_array": lambda frame: frame.shape == (960, 1280, 3)}
+    render_test(partial(goboom_v0.env, rules=rules, num_players=num_players), custom_tests=tests)
+    assert capsys.readouterr().out.count("Go Boom") >= 4  # of the mode "human"
 
-    render_test(make, custom_tests={"ansi": lambda text: text.count("seat ") >= num_players})
+
+def test_human_prints_what_ansi_returns_at_each_reset_and_step(capsys: pytest.CaptureFixture[str]) -> None:
+    printing, returning = (goboom_v0.env(num_players=3, render_mode=mode) for mode in ("human", "ansi"))
+    for seed in range(2):
+        for env in (printing, returning):
+            env.reset(seed=seed)
+        while returning.agents:
+            shown = returning.render()
+            assert capsys.readouterr().out == shown + "\n" and printing.render() is None
+            acts = returning.agent_selection[-1]
+            assert f"> seat {acts}" in shown and len(re.findall(r"^. seat .*", shown, re.MULTILINE)) == 3
+            action = int(returning.observe(returning.agent_selection)["action_mask"].argmax())
+            for env in (printing, returning):
+                env.step(action)
+            if any(returning.terminations.values()):
+                break
+            assert f"seat {acts} " in returning.render().splitlines()[-1]
+        assert f"seat {acts} goes out" in capsys.readouterr().out
+
+
+def test_only_the_hand_of_the_agent_to_act_is_shown_but_with_reveal() -> None:
+    hidden, revealed = (goboom_v0.env(num_players=4, render_mode="ansi", reveal=reveal) for reveal in (False, True))
+    game = Game("classic", 4, seed=7)
+    for env, shown in ((hidden, [game.turn]), (revealed, range(4))):
+        env.reset(seed=7)
+        words = {word.translate(str.maketrans("♣♦♥♠", "CDHS")).replace("10", "T") for word in env.render().split()}
+        for seat, cards in enumerate(game.hands):
+            assert set(cards) <= words if seat in shown else not set(cards) & words
 
 
 @every_size

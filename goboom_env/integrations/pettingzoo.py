@@ -22,10 +22,8 @@ from pettingzoo import AECEnv, aec_registry, register
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from goboom_env.actions import IllegalActionError
-from goboom_env.envs.common import build_spaces, build_table
+from goboom_env.envs.common import RENDER_MODES, Renderer, build_spaces, build_table
 from goboom_env.registration import ENV_IDS
-from goboom_env.render.scene import make_scene
-from goboom_env.render.text import table_text
 from goboom_env.rules import Rules
 
 __all__ = ["env", "raw_env"]
@@ -61,7 +59,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         episode: `"hand"` or `"match"`.
         reward: `"score"` or `"win"`.
         forced: `"ask"` hands over every action, `"auto"` plays an agent's only legal action for it.
-        render_mode: None or `"ansi"`.
+        render_mode: None; `"ansi"`: `render()` gives text; `"rgb_array"`: `render()` gives a picture, shape (960, 1280, 3), uint8
+            (needs the extra `render`); `"human"`: each reset and step prints the table.
+        reveal: Whether pictures show every hand; without it only that of the acting seat.
 
     Raises:
         ValueError: An unknown word, or a player count that the rules or their pack do not allow.
@@ -69,7 +69,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as AECEnv declares it
         "name": "goboom_v0",
-        "render_modes": ["ansi"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": 2,
         "is_parallelizable": False,
     }
@@ -82,6 +82,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         reward: str = "score",
         forced: str = "ask",
         render_mode: str | None = None,
+        reveal: bool = False,
     ) -> None:
         super().__init__()
         table = build_table(rules, num_players, "self", "raise", render_mode, episode=episode, reward=reward, forced=forced)
@@ -89,6 +90,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self.rules = table.rules
         self.num_players = table.num_players
         self.render_mode = render_mode
+        self._renderer = None if render_mode is None else Renderer(table, render_mode, reveal)
         self.possible_agents = [f"player_{seat}" for seat in range(self.num_players)]
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         observation, action = build_spaces(table)
@@ -128,6 +130,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._paid = False
         self._hand, self._scores = 0, np.zeros(self.num_players, np.int64)
         self.agent_selection = self.possible_agents[table.acting.item(0)]
+        if self._renderer is not None:
+            self._renderer.forget(None)
+            self._renderer.show()
 
     def step(self, action: int | None) -> None:
         """Take the action of `agent_selection`, None for an agent that is done.
@@ -143,7 +148,12 @@ class raw_env(AECEnv):  # type: ignore[misc]
         number = _whole_number(action)
         if 0 <= number < table.num_actions and not table.masks[0, number]:
             raise IllegalActionError(table.refuse([number]))
+        seats = table.acting
         table.step([number])
+        if self._renderer is not None:
+            never = np.zeros(1, np.bool_)
+            self._renderer.stepped([number], seats, never, never)
+            self._renderer.show()
         self._cumulative_rewards[agent] = 0.0
         if self._paid:
             self._clear_rewards()
@@ -187,14 +197,15 @@ class raw_env(AECEnv):  # type: ignore[misc]
             return {"observation": table.observations[0].copy(), "action_mask": table.masks[0].copy()}
         return {"observation": table.observe(0, seat), "action_mask": np.zeros(table.num_actions, np.int8)}
 
-    def render(self) -> str | None:
-        """The table as text in the mode `ansi`, as `agent_selection` sees it; other seats' cards stay hidden."""
-        if self.render_mode != "ansi":
-            gym.logger.warn('render needs an env made with render_mode="ansi"')
+    def render(self) -> Any:
+        """The table as text in the mode `ansi`, as an array in `rgb_array`; None in `human`, where each step prints it.
+
+        Only the hand of the seat that acts is shown, or at the end that acted last; all are with `reveal=True`.
+        """
+        if self._renderer is None:
+            gym.logger.warn(f"render needs an env made with a render_mode, one of {', '.join(RENDER_MODES)}")
             return None
-        table = self._table
-        seat = self._seat_of[self.agent_selection]
-        return table_text(make_scene(self.rules, table.pack, self.num_players, table.states[0], seat))
+        return None if self.render_mode == "human" else self._renderer.draw(0)
 
     def close(self) -> None:
         """Nothing is held open."""
