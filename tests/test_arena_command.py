@@ -130,7 +130,7 @@ def test_a_missing_library_is_one_line_that_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     assert main(["arena", "--chart", "a.png"]) == 2
-    assert capsys.readouterr().err == f"error: {what} need the library {library}: pip install 'goboom_env[arena]'\n"
+    assert capsys.readouterr().err == f"error: {what} need the library {library}: pip install {library}\n"
 
 
 def test_the_bar_is_on_a_terminal_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

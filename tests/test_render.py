@@ -296,7 +296,7 @@ except TypeError as error:
 """
     environment = {"PATH": "", "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
     result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-    assert result.stdout == 'render_mode="rgb_array" needs Pillow: pip install "goboom_env[render]"\n', result.stderr
+    assert result.stdout == 'render_mode="rgb_array" needs Pillow: pip install pillow\n', result.stderr
 
 
 def test_render_modes_are_listed() -> None:

@@ -20,7 +20,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("charts need the library matplotlib: pip install 'goboom_env[arena]'") from None
+        raise ModuleNotFoundError("charts need the library matplotlib: pip install matplotlib") from None
 
 
 def write_chart(result: RoundRobin, path: Path) -> None:

@@ -50,7 +50,7 @@ def need_choix() -> None:
     try:
         import choix  # noqa: F401
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("ratings need the library choix: pip install 'goboom_env[arena]'") from None
+        raise ModuleNotFoundError("ratings need the library choix: pip install choix") from None
 
 
 def strengths(wins: NDArray[np.float64], seats: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ def build_table(
     if render_mode not in (None, *RENDER_MODES):
         raise RenderModeError(f"render_mode={render_mode!r} is not one of None, {', '.join(map(repr, RENDER_MODES))}")
     if render_mode == "rgb_array" and find_spec("PIL") is None:
-        raise RenderModeError('render_mode="rgb_array" needs Pillow: pip install "goboom_env[render]"')
+        raise RenderModeError('render_mode="rgb_array" needs Pillow: pip install pillow')
     if isinstance(opponents, str) and opponents == "self":
         return Table(rules, [None] * num_players, **options)
     return Table(rules, [None, *make_seats(opponents, num_players - 1)], **options)
