@@ -43,11 +43,11 @@ file also tells what the run that trained it measured at its end.
 {strength}
 
 At two seats of classic the agent is above `search:128`. At four it wins about as often against three `greedy` as `search:128`
-does (0.402 on 10,000 hands, where `search:512` has 0.412), and nothing tried brought more, with intervals of 0.004: a quarter, a half and
-all of the labels gave 0.390, 0.395 and 0.397, wider and deeper networks 0.396 to 0.399, fitting the expected worth or the worth of
-each action in place of a softmax 0.398 and 0.397, a third round 0.397, and 6 million decisions of PPO from the agent, against bots, 0.389
-to 0.395. Neither search nor agent wins two hands of three against `counter` heads-up. On points, agents with the objective `points` are above
-`search:128` of the default objective everywhere.
+does (0.402 on 10,000 hands, where `search:512` has 0.412), and nothing tried brought more, with intervals of 0.004: a quarter, a
+half and all of the labels gave 0.390, 0.395 and 0.397, wider and deeper networks 0.396 to 0.399, fitting the expected worth or the
+worth of each action in place of a softmax 0.398 and 0.397, a third round 0.397, and 6 million decisions of PPO from the agent,
+against bots, 0.389 to 0.395. Neither search nor agent wins two hands of three against `counter` heads-up. On points, agents with
+the objective `points` are above `search:128` of the default objective everywhere.
 
 The agent as the guide of a search:
 

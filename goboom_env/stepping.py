@@ -279,7 +279,6 @@ def step_rows(
     and the three after it goes what is told of episodes that ended; the rows of other tables stay as they are.
     """
     t, o, v, b = tables[0], options[0], views[scratch], bits[scratch]
-    actions_wide = masks.shape[1]
     waiting, over = 0, 0
     for k in range(start, stop):
         i = at(indices[k])
@@ -325,15 +324,28 @@ def step_rows(
                 continue
             pack_features(t, v, b)
             expand(b, out, int64(i))
-            if row["stop"] == DONE:
-                for number in range(actions_wide):
-                    masks[i, number] = 1
-            else:
-                write_mask(t, row["cards"], int64(row["more"]), masks, int64(i))
+            write_row_mask(t, row, masks, int64(i))
             ended[i] = row["ended"]
             seats[i] = v["seat"]
             break
     return waiting, over
+
+
+@hot
+def write_row_mask(t: Any, row: Any, masks: Any, i: int) -> None:
+    """The learner's mask at table i; all 1 after an episode, where no action is judged."""
+    if row["needs_reset"]:
+        for number in range(masks.shape[1]):
+            masks[i, number] = 1
+    else:
+        write_mask(t, row["cards"], int64(row["more"]), masks, i)
+
+
+@kernel
+def write_masks(tables: Any, rows: Any, masks: Any) -> None:
+    """The learner's masks at all tables, as the last step left them."""
+    for i in range(len(rows)):
+        write_row_mask(tables[0], rows[i], masks, i)
 
 
 @kernel

@@ -259,10 +259,15 @@ class Table:
         if self._interrupted:
             raise RuntimeError("the last call was interrupted, by an error in a policy perhaps: call reset before step")
 
+    def _write_masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The masks once more: whoever got `masks` may have written into them."""
+        self._calls(stepping.write_masks, self._tables, self.rows, masks)
+        return masks
+
     def refuse(self, actions: ArrayLike) -> str | None:
         """Why the first illegal one of the learner's actions is not legal, None if all are; `ValueError` as `step`'s."""
         numbers = self._check_actions(actions)
-        legal = self.masks[self._all, numbers].astype(bool) | self.rows["needs_reset"]
+        legal = self._write_masks(np.empty((self.num_tables, self.num_actions), _INT8))[self._all, numbers].astype(bool)
         if legal.all():
             return None
         i = int(np.argmin(legal))
@@ -342,7 +347,8 @@ class Table:
             raise RuntimeError("a rollout goes on after an episode's end, which autoreset DISABLED does not: call step and reset")
         n = self.num_tables
         out = new_rollout(num_steps, n, self.num_features, self.num_actions, self.num_players)
-        out.observations[0], out.action_masks[0], out.seats[0] = self.observations, self.masks, self.acting
+        out.observations[0], out.seats[0] = self.observations, self.acting
+        self._write_masks(out.action_masks[0])
         words = rng.bit_generator.random_raw((num_steps, n))
         self._new_outputs()
         self.num_ended = 0

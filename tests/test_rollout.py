@@ -98,6 +98,14 @@ def test_arrays_handed_out_never_change() -> None:
     np.testing.assert_array_equal(info["action_mask"], kept[1])
 
 
+def test_a_mask_that_the_caller_wrote_into_is_not_chosen_from() -> None:
+    env, other = GoBoomVectorEnv(4), GoBoomVectorEnv(4)
+    env.reset(seed=0)[1]["action_mask"][:] = 0
+    other.reset(seed=0)
+    for name in ("action_masks", "actions", "rewards"):
+        np.testing.assert_array_equal(getattr(env.rollout(30, seed=1), name), getattr(other.rollout(30, seed=1), name))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"), [((0,), "num_steps=0 must be 1 or more"), ((-3,), "1 or more"), ((5, "gredy"), "did you mean 'greedy'")]
 )

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorStatistics
 
-from goboom_env import PRESETS, GoBoomEnv, GoBoomVectorEnv, IllegalActionError
+from goboom_env import PRESETS, GoBoomEnv, GoBoomVectorEnv, IllegalActionError, sample_legal
 
 MODES = list(AutoresetMode)
 
@@ -231,6 +231,23 @@ def test_illegal_actions_forfeit_one_row_or_raise_for_all() -> None:
     with pytest.raises(IllegalActionError, match="cannot take"):
         strict.step(actions)
     assert strict._table.states.tobytes() == before
+
+
+def test_writing_into_what_was_handed_out_changes_nothing() -> None:
+    envs = [GoBoomVectorEnv(6, opponents="self", illegal_action="raise") for _ in range(2)]
+    rngs = [np.random.default_rng(4) for _ in envs]
+    results = [env.reset(seed=2) for env in envs]
+    for _ in range(150):
+        actions = [sample_legal(info["action_mask"], rng) for (*_, info), rng in zip(results, rngs, strict=True)]
+        np.testing.assert_array_equal(*actions)
+        for array in (*results[0][:-1], *results[0][-1].values()):
+            array[...] = 0  # the caller's own from here on
+        results = [env.step(action) for env, action in zip(envs, actions, strict=True)]
+        for one, other in zip(results[0][:-1], results[1][:-1], strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert results[0][-1].keys() == results[1][-1].keys()
+        for key, value in results[1][-1].items():
+            np.testing.assert_array_equal(results[0][-1][key], value, err_msg=key)
 
 
 def test_disabled_refuses_a_step_on_a_finished_table_and_bad_masks() -> None:
