@@ -32,7 +32,7 @@ class Calls:
         call = self._direct.get(kernel) or self._make(kernel, *arguments)
         return call(*arguments)
 
-    def split(self, kernel: Callable[..., Any], count: int, *arguments: Any) -> list[Any]:
+    def split(self, kernel: Callable[..., Any], count: int, arguments: tuple[Any, ...]) -> list[Any]:
         """Results of a kernel on the rows 0 to `count`, where there are many in several threads.
 
         The kernel's last three arguments are its first and last row and the number of its scratch space, two for each thread.

@@ -220,7 +220,7 @@ class Table:
                 f"actions must be {self.num_tables} whole numbers of shape ({self.num_tables},), "
                 f"got {numbers.dtype} of shape {numbers.shape}"
             )
-        numbers = np.ascontiguousarray(numbers, np.int64)
+        numbers = np.ascontiguousarray(numbers, _INT64)
         wrong = self._calls(stepping.out_of_range, numbers, self.num_actions)
         if wrong >= 0:
             raise ValueError(f"action {numbers[wrong]} is out of range: the action space has 0 to {self.num_actions - 1}")
@@ -324,7 +324,9 @@ class Table:
         """`stepping.step_rows` at some tables."""
         outputs = (self.observations, self.masks, self.rewards, self.ended, self.acting)
         ends = (self.payoffs, self.scores, self.winners, self.forfeits)
-        counts = self._calls.split(stepping.step_rows, len(indices), *self._fixed, *outputs, *ends, indices, actions, phase)
+        counts = self._calls.split(stepping.step_rows, len(indices), (*self._fixed, *outputs, *ends, indices, actions, phase))
+        if len(counts) == 1:
+            return counts[0]  # type: ignore[no-any-return]
         return sum(waiting for waiting, _ in counts), sum(over for _, over in counts)
 
     def rollout(self, num_steps: int, bot: str, rng: np.random.Generator) -> Rollout:
@@ -353,11 +355,9 @@ class Table:
         self._new_outputs()
         self.num_ended = 0
         self._interrupted = True
-        stuck = self._calls.split(
-            *(rollout_rows, n, *self._fixed, out.observations, out.action_masks, out.seats, out.actions, out.rewards, out.terminated),
-            *(out.payoffs, np.empty_like(self.scores), np.empty_like(self.winners), np.empty_like(self.forfeits), self._all, words),
-            list(BOTS).index(bot),
-        )
+        ends = np.empty_like(self.scores), np.empty_like(self.winners), np.empty_like(self.forfeits)
+        told = (out.observations, out.action_masks, out.seats, out.actions, out.rewards, out.terminated, out.payoffs, *ends)
+        stuck = self._calls.split(rollout_rows, n, (*self._fixed, *told, self._all, words, list(BOTS).index(bot)))
         if any(stuck):
             self._check_stuck(self._all)
         self._interrupted = False
